@@ -1,0 +1,50 @@
+# make demo: the main job on the embedded simulator. make test: everything that is tested.
+# Both make their own virtual environment in .venv from nothing.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+# Slow tests run in CI, or when asked for: make test SLOW=1
+MARKS := $(if $(or $(CI),$(SLOW)),,-m "not slow")
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/miniredis expire --keys 100000 --ttl 10s --effort 1 --hz 10 -o expiry.png
+
+test: lint
+	$(BIN)/python -m pytest -q -n $(WORKERS) $(MARKS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks
+
+$(VENV)/.created:
+	@if command -v uv >/dev/null 2>&1; then \
+	    uv venv --quiet --seed --python ">=3.11" $(VENV); \
+	else \
+	    $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	        echo "miniredis needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12"; exit 1; }; \
+	    $(PYTHON) -m venv $(VENV); \
+	fi
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]"
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,bench]"
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache expiry.png

@@ -1,0 +1,7 @@
+"""``python -m miniredis`` is the command line."""
+
+from __future__ import annotations
+
+from miniredis.cli import main
+
+main()

@@ -1,0 +1,222 @@
+"""The one notion of time.
+
+Every part of the simulator asks a clock, and only this module imports ``time``.
+A clock answers in whole microseconds (:meth:`Clock.us`) or milliseconds
+(:meth:`Clock.ms`); ``.time()`` and ``.sleep()`` work in seconds like the standard
+``time`` module, so that a clock can be handed to any code that takes that module.
+
+Under :class:`SystemClock` a simulator behaves like a server. Under
+:class:`VirtualClock` nothing sleeps: :meth:`VirtualClock.advance` jumps from one due
+event to the next, so a virtual hour takes as long as its events do.
+
+Redis: ``ustime()``, ``mstime()`` in server.c.
+"""
+
+from __future__ import annotations
+
+import time as _time
+import weakref
+from dataclasses import dataclass
+from typing import Protocol
+
+US_PER_MS = 1_000
+NS_PER_US = 1_000
+NS_PER_MS = 1_000_000
+NS_PER_SECOND = 1_000_000_000
+
+# 2014-02-01 14:00:00 CST, an arbitrary instant for virtual time to begin at.
+DEFAULT_START_MS = 1_391_234_400_000
+
+
+class Clock:
+    """What the simulator asks of time. Subclasses supply :meth:`us` and :meth:`sleep`."""
+
+    #: True when time moves only by :meth:`VirtualClock.advance`.
+    virtual = False
+
+    def us(self) -> int:
+        """Unix time in whole microseconds. Redis: ``ustime()``."""
+        raise NotImplementedError
+
+    def ms(self) -> int:
+        """Unix time in whole milliseconds. Redis: ``mstime()``."""
+        return self.us() // US_PER_MS
+
+    def time(self) -> float:
+        """Unix time in seconds, like ``time.time()``."""
+        return self.us() / 1_000_000
+
+    def sleep(self, seconds: float) -> None:
+        """Wait *seconds*, like ``time.sleep()``; ``ValueError`` if negative."""
+        raise NotImplementedError
+
+    def spend_ns(self, ns: int) -> None:
+        """Let work that costs *ns* nanoseconds pass. A real clock moves by itself."""
+
+
+class SystemClock(Clock):
+    """The machine's own clock."""
+
+    def us(self) -> int:
+        return _time.time_ns() // NS_PER_US
+
+    def sleep(self, seconds: float) -> None:
+        _check_seconds(seconds)
+        _time.sleep(seconds)
+
+
+class EventSource(Protocol):
+    """What a :class:`VirtualClock` drives: something with events due at known instants."""
+
+    def next_event_us(self) -> int | None:
+        """The instant of the earliest event in µs, or None when nothing is planned."""
+
+    def process_due_events(self) -> None:
+        """Run what is due now; it may plan new events."""
+
+
+class VirtualClock(Clock):
+    """A clock that stands still until told to move.
+
+    *start_ms* is the Unix time in ms to begin at. Servers that share one clock are
+    driven together, each event at its own instant and in order; events due at the same
+    instant run in the order in which the servers were attached. Time never goes back.
+
+    Inside, time is kept in nanoseconds, because the cost of one bucket visit is a few
+    of them; what a reader sees are whole microseconds.
+    """
+
+    virtual = True
+
+    def __init__(self, start_ms: int = DEFAULT_START_MS) -> None:
+        if not isinstance(start_ms, int) or isinstance(start_ms, bool):
+            raise TypeError(f"start_ms must be an int (Unix time in ms), not {start_ms!r}")
+        if start_ms < 0:
+            raise ValueError(f"start_ms must not be negative, got {start_ms}")
+        self._ns = start_ms * NS_PER_MS
+        self._sources: list[weakref.ref[EventSource]] = []
+
+    def us(self) -> int:
+        return self._ns // NS_PER_US
+
+    def spend_ns(self, ns: int) -> None:
+        """Let *ns* nanoseconds of work pass without running events."""
+        self._ns += ns
+
+    def attach(self, source: EventSource) -> None:
+        """Drive *source* from now on. It is held weakly."""
+        self._sources.append(weakref.ref(source))
+
+    def detach(self, source: EventSource) -> None:
+        """Drive *source* no longer."""
+        self._sources = [ref for ref in self._sources if ref() not in (None, source)]
+
+    def advance(self, ms: float) -> None:
+        """Move *ms* milliseconds ahead, running each due event at its own instant.
+
+        An event whose work costs virtual time may end after the target; then the clock
+        stands at that later instant. ``ValueError`` if *ms* is negative or not finite.
+        """
+        if isinstance(ms, bool) or not isinstance(ms, (int, float)):
+            raise TypeError(f"advance() takes a number of milliseconds, not {ms!r}")
+        if not 0 <= ms < float("inf"):
+            raise ValueError(f"advance() takes a finite number of ms, 0 or more, got {ms!r}")
+        self._advance_to_ns(self._ns + round(ms * NS_PER_MS))
+
+    def advance_to(self, ms: int) -> None:
+        """Move to the Unix time *ms*. ``ValueError`` if that lies in the past."""
+        if ms * NS_PER_MS < self._ns:
+            raise ValueError(f"virtual time never goes back: now {self.ms()} ms, asked for {ms} ms")
+        self._advance_to_ns(ms * NS_PER_MS)
+
+    def advance_to_us(self, us: int) -> None:
+        """Move to the Unix time *us* in µs. ``ValueError`` if that lies in the past."""
+        if us < self.us():
+            raise ValueError(f"virtual time never goes back: now {self.us()} µs, asked for {us} µs")
+        self._advance_to_ns(us * NS_PER_US)
+
+    def sleep(self, seconds: float) -> None:
+        """Advance by *seconds*; wakes at the exact instant or after the event then running."""
+        _check_seconds(seconds)
+        self._advance_to_ns(self._ns + round(seconds * NS_PER_SECOND))
+
+    def next_event_us(self) -> int | None:
+        """The instant of the earliest event of any attached source in µs, or None."""
+        found = self._earliest()
+        return None if found is None else found[0]
+
+    def _earliest(self) -> tuple[int, EventSource] | None:
+        best: tuple[int, EventSource] | None = None
+        dead = False
+        for ref in self._sources:
+            source = ref()
+            if source is None:
+                dead = True
+                continue
+            due = source.next_event_us()
+            if due is not None and (best is None or due < best[0]):
+                best = (due, source)
+        if dead:
+            self._sources = [ref for ref in self._sources if ref() is not None]
+        return best
+
+    def _advance_to_ns(self, target: int) -> None:
+        while (found := self._earliest()) is not None and found[0] * NS_PER_US <= target:
+            due, source = found
+            self._ns = max(self._ns, due * NS_PER_US)
+            source.process_due_events()
+        self._ns = max(self._ns, target)
+
+    def __repr__(self) -> str:
+        return f"VirtualClock(start_ms={self.ms()})"
+
+
+class SkewedClock(Clock):
+    """Another clock seen with a constant error, like a client machine's.
+
+    *offset_ms* is added to every reading; sleeping is the base clock's.
+    """
+
+    def __init__(self, base: Clock, offset_ms: float) -> None:
+        self.base = base
+        self.offset_us = round(offset_ms * US_PER_MS)
+        self.virtual = base.virtual
+
+    def us(self) -> int:
+        return self.base.us() + self.offset_us
+
+    def sleep(self, seconds: float) -> None:
+        self.base.sleep(seconds)
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """What work costs in virtual time, in whole nanoseconds.
+
+    The time limit of the active expire cycle means nothing when work is free. The
+    defaults are calibrated against redis-server 7.0.15 (see docs/design.md, "Cost
+    model"): there one deleted small key costs 0.7 to 1.0 µs of cycle time.
+    """
+
+    clock_read_ns: int = 40  # one reading of the wall clock
+    window_ns: int = 150  # entering one window of the cycle: reading counters, averages
+    bucket_ns: int = 5  # visiting one bucket of the expires table
+    sampled_ns: int = 45  # looking at one entry of a chain
+    deleted_ns: int = 700  # deleting one key from both dicts and freeing it
+    rehash_bucket_ns: int = 60  # moving or skipping one bucket in the cron's rehash
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"CostModel.{name} must be a whole number of ns, not {value!r}")
+            if value < 0:
+                raise ValueError(f"CostModel.{name} must not be negative, got {value}")
+
+
+#: Work that takes no time: for tests in step with a server whose clock is frozen.
+FREE = CostModel(0, 0, 0, 0, 0, 0)
+
+
+def _check_seconds(seconds: float) -> None:
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(f"sleep() takes a finite number of seconds, 0 or more, got {seconds!r}")

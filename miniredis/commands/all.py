@@ -1,0 +1,22 @@
+"""Importing this module fills the command table."""
+
+from __future__ import annotations
+
+from miniredis.commands import (  # noqa: F401
+    client_cmds,
+    command_cmds,
+    config_cmds,
+    connection,
+    counters,
+    debug,
+    expiry,
+    introspection,
+    keys,
+    latency_cmds,
+    lcs,
+    pubsub,
+    scanning,
+    slowlog_cmds,
+    t_string,
+    transactions,
+)

@@ -1,0 +1,45 @@
+"""Reading numbers from arguments, with Redis's strictness and error texts.
+
+Redis: ``get*FromObjectOrReply()`` in object.c.
+"""
+
+from __future__ import annotations
+
+from miniredis.errors import CommandError, not_an_integer
+from miniredis.keyspace.object import LLONG_MAX, LLONG_MIN
+
+INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+
+
+def get_long_long(arg: bytes | bytearray) -> int:
+    """*arg* as a signed 64-bit integer, exactly as Redis would print it.
+
+    No spaces, no plus sign, no leading zeros. object.c: getLongLongFromObjectOrReply()
+    """
+    # 20 characters hold every 64-bit number; longer ones are not worth converting.
+    if 0 < len(arg) <= 20:
+        try:
+            number = int(arg)
+        except ValueError:
+            raise not_an_integer() from None
+        if b"%d" % number == arg and LLONG_MIN <= number <= LLONG_MAX:
+            return number
+    raise not_an_integer()
+
+
+def get_int(arg: bytes, message: str | None = None) -> int:
+    """*arg* as a 32-bit integer; *message* replaces both error texts.
+
+    object.c: getIntFromObjectOrReply()
+    """
+    try:
+        number = get_long_long(arg)
+    except CommandError:
+        if message is None:
+            raise
+        raise CommandError(f"ERR {message}") from None
+    if INT_MIN <= number <= INT_MAX:
+        return number
+    if message is None:
+        message = f"value is out of range, value must between {INT_MIN} and {INT_MAX}"
+    raise CommandError(f"ERR {message}")

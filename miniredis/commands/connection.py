@@ -1,0 +1,209 @@
+"""Commands about the connection itself: PING, HELLO, AUTH, SELECT, RESET, QUIT.
+
+Redis: server.c, networking.c, acl.c, db.c.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import TYPE_CHECKING
+
+from miniredis.commands.args import get_int, get_long_long
+from miniredis.commands.client_flags import (
+    CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MONITOR,
+    CLIENT_NO_EVICT,
+    CLIENT_PUBSUB,
+    CLIENT_REPLY_OFF,
+    CLIENT_REPLY_SKIP,
+    CLIENT_REPLY_SKIP_NEXT,
+    CLIENT_UNAUTHENTICATED,
+)
+from miniredis.commands.pubsub import pubsub_unsubscribe_all
+from miniredis.commands.table import command
+from miniredis.errors import CommandError, db_out_of_range, syntax_error, wrong_arity
+from miniredis.reply import OK, PONG, Reply, Status
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+
+REDIS_VERSION = "7.0.15"  # the version whose behaviour is reproduced
+_ALWAYS = "noscript loading stale fast no_auth allow_busy"
+_WRONGPASS = "WRONGPASS invalid username-password pair or user is disabled."
+
+
+@command(
+    "ping",
+    arity=-1,
+    flags="fast",
+    group="connection",
+    since="1.0.0",
+    tips="request_policy:all_shards response_policy:all_succeeded",
+)
+def ping(c: Client, *message: bytes) -> Reply:
+    """PING [message]
+
+    Answers PONG, or with the message; to a RESP2 subscriber in the shape of a message.
+
+    server.c: pingCommand()
+    """
+    if len(message) > 1:
+        raise wrong_arity(c.fullname())
+    if c.flags & CLIENT_PUBSUB and c.resp == 2:
+        return [b"pong", message[0] if message else b""]
+    return message[0] if message else PONG
+
+
+@command("echo", arity=2, flags="loading stale fast", group="connection", since="1.0.0")
+def echo(c: Client, message: bytes) -> Reply:
+    """ECHO message
+
+    Answers with the message.
+
+    server.c: echoCommand()
+    """
+    return message
+
+
+@command("select", arity=2, flags="loading stale fast", group="connection", since="1.0.0")
+def select(c: Client, index: bytes) -> Reply:
+    """SELECT index
+
+    Uses another database from now on.
+
+    db.c: selectCommand()
+    """
+    if not c.select_db(get_int(index)):
+        raise db_out_of_range()
+    return OK
+
+
+def authenticate(c: Client, username: bytes, password: bytes) -> None:
+    """Check a password; the only user is ``default``. acl.c: ACLAuthenticateUser()"""
+    expected: bytes = c.server.config.requirepass
+    right = not expected or hmac.compare_digest(expected, password)
+    if username != b"default" or not right:
+        raise CommandError(_WRONGPASS)
+    c.flags &= ~CLIENT_UNAUTHENTICATED
+
+
+@command(
+    "auth",
+    arity=-2,
+    flags=_ALWAYS,
+    group="connection",
+    since="1.0.0",
+    complexity="O(1)",
+)
+def auth(c: Client, *args: bytes) -> Reply:
+    """AUTH [username] password
+
+    Shows the password that requirepass demands.
+
+    acl.c: authCommand()
+    """
+    if len(args) > 2:
+        raise syntax_error()
+    if len(args) == 1 and not c.server.config.requirepass:
+        raise CommandError(
+            "ERR AUTH <password> called without any password configured for the default user. "
+            "Are you sure your configuration is correct?"
+        )
+    username = args[0] if len(args) == 2 else b"default"
+    authenticate(c, username, args[-1])
+    return OK
+
+
+def set_client_name(c: Client, name: bytes) -> None:
+    """Name the connection; no spaces, no line ends. networking.c: clientSetName()"""
+    if any(not 0x21 <= byte <= 0x7E for byte in name):
+        raise CommandError(
+            "ERR Client names cannot contain spaces, newlines or special characters."
+        )
+    c.name = name
+
+
+@command("hello", arity=-1, flags=_ALWAYS, group="connection", since="6.0.0")
+def hello(c: Client, *args: bytes) -> Reply:
+    """HELLO [protover [AUTH username password] [SETNAME clientname]]
+
+    Chooses the protocol version, and tells about the server.
+
+    networking.c: helloCommand()
+    """
+    version = 0
+    if args:
+        try:
+            version = get_long_long(args[0])
+        except CommandError:
+            raise CommandError("ERR Protocol version is not an integer or out of range") from None
+        if not 2 <= version <= 3:
+            raise CommandError("NOPROTO unsupported protocol version")
+    _hello_options(c, args[1:])
+    if c.flags & CLIENT_UNAUTHENTICATED:
+        raise CommandError(
+            "NOAUTH HELLO must be called with the client already authenticated, otherwise the "
+            "HELLO AUTH <user> <pass> option can be used to authenticate the client and select "
+            "the RESP protocol version at the same time"
+        )
+    if version:
+        c.resp = version
+    return {
+        b"server": b"redis",
+        b"version": REDIS_VERSION.encode(),
+        b"proto": c.resp,
+        b"id": c.id,
+        b"mode": b"standalone",
+        b"role": b"master" if c.server.masterhost is None else b"replica",
+        b"modules": [],
+    }
+
+
+def _hello_options(c: Client, args: tuple[bytes, ...]) -> None:
+    i = 0
+    while i < len(args):
+        option, rest = args[i].lower(), len(args) - i - 1
+        if option == b"auth" and rest >= 2:
+            authenticate(c, args[i + 1], args[i + 2])
+            i += 3
+        elif option == b"setname" and rest >= 1:
+            set_client_name(c, args[i + 1])
+            i += 2
+        else:
+            raise CommandError(b"ERR Syntax error in HELLO option '%s'" % args[i])
+
+
+@command("quit", arity=-1, flags=_ALWAYS, group="connection", since="1.0.0")
+def quit_(c: Client, *_: bytes) -> Reply:
+    """QUIT
+
+    Answers OK and closes the connection.
+
+    server.c: quitCommand()
+    """
+    c.flags |= CLIENT_CLOSE_AFTER_REPLY
+    return OK
+
+
+@command("reset", arity=1, flags=_ALWAYS, group="connection", since="6.2.0")
+def reset(c: Client) -> Reply:
+    """RESET
+
+    Makes the connection as it was when it began: database 0, RESP2, no name, no
+    transaction, no subscriptions, not authenticated.
+
+    networking.c: resetCommand(), clearClientConnectionState()
+    """
+    server = c.server
+    if c.flags & CLIENT_MONITOR:
+        server.monitors.remove(c)
+        c.flags &= ~CLIENT_MONITOR
+    c.select_db(0)
+    c.resp = 2
+    c.discard_transaction()
+    pubsub_unsubscribe_all(c)
+    c.name = b""
+    if server.config.requirepass:
+        c.flags |= CLIENT_UNAUTHENTICATED
+    c.flags &= ~(CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP | CLIENT_REPLY_SKIP_NEXT | CLIENT_NO_EVICT)
+    return Status(b"RESET")

@@ -1,0 +1,265 @@
+"""DEBUG: looking into the server, and disturbing it on purpose.
+
+Left out are subcommands that crash the server, and those about files, replicas, the
+allocator or types of values that this server does not have.
+
+Differs from Redis: OBJECT's ``serializedlength`` is that of the uncompressed value, and
+RELOAD has no options, as there is no file.
+
+Redis: ``debugCommand()`` in debug.c.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from miniredis.clock import NS_PER_US
+from miniredis.commands.args import get_long_long
+from miniredis.commands.debug_protocol import debug_protocol
+from miniredis.commands.protected import check_debug_allowed
+from miniredis.commands.subcommands import one_line, subcommand_syntax_error
+from miniredis.commands.table import command
+from miniredis.errors import CommandError, no_such_key
+from miniredis.keyspace.object import (
+    OBJ_STRING,
+    RedisObject,
+    estimate_object_idle_time,
+    lfu_decr_and_return,
+    lfu_get_time_in_minutes,
+    object_encoding,
+    refcount,
+)
+from miniredis.keyspace.rdb import rdb_load_db, rdb_save_db, rdb_saved_string_len
+from miniredis.reply import OK, Reply, Status, Verbatim
+from miniredis.structs.dict_stats import dict_get_stats
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+
+US_PER_SECOND = 1_000_000
+SLEEP_MAX_US = 10**15  # some 31 years; nothing sleeps for longer
+_INTEGER = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
+_DECIMAL = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+_logger = logging.getLogger("miniredis")
+
+
+@dataclass(frozen=True, slots=True)
+class _Subcommand:
+    run: Callable[..., Reply]
+    least: int  # arguments after the subcommand's name
+    most: int
+    usage: str
+    meaning: str
+
+
+_SUBCOMMANDS: dict[bytes, _Subcommand] = {}
+
+
+def _subcommand(
+    usage: str, meaning: str, least: int, most: int | None = None
+) -> Callable[[Callable[..., Reply]], Callable[..., Reply]]:
+    """Declare the decorated function; the name is the first word of *usage*."""
+
+    def register(run: Callable[..., Reply]) -> Callable[..., Reply]:
+        name = usage.split()[0].lower().encode()
+        at_most = least if most is None else most
+        _SUBCOMMANDS[name] = _Subcommand(run, least, at_most, usage, meaning)
+        return run
+
+    return register
+
+
+@command(
+    "debug",
+    arity=-2,
+    flags="admin noscript loading stale",
+    group="server",
+    since="1.0.0",
+    complexity="Depends on subcommand.",
+)
+def debug(c: Client, name: bytes, *args: bytes) -> Reply:
+    """DEBUG subcommand [arg ...]
+
+    Looks into the server, or disturbs it, for tests.
+
+    debug.c: debugCommand()
+    """
+    check_debug_allowed(c)
+    name = name.lower()
+    if name == b"help" and not args:
+        return c.help(*((sub.usage, sub.meaning) for sub in _SUBCOMMANDS.values()))
+    sub = _SUBCOMMANDS.get(name)
+    if sub is None or not sub.least <= len(args) <= sub.most:
+        raise subcommand_syntax_error(c.argv)
+    return sub.run(c, *args)
+
+
+# -- C's way of reading numbers ---------------------------------------------------------
+
+
+def _atoi(arg: bytes) -> int:
+    """The integer that *arg* begins with, or 0. C library: atoi()"""
+    found = _INTEGER.match(arg)
+    return int(found[1]) if found else 0
+
+
+def _strtod(arg: bytes) -> float:
+    """The decimal number that *arg* begins with, or 0. C library: strtod()"""
+    found = _DECIMAL.match(arg)
+    return float(found[1]) if found else 0.0
+
+
+# -- time -------------------------------------------------------------------------------
+
+
+@_subcommand("SET-ACTIVE-EXPIRE <0|1>", "Stop or resume the active expire cycle.", 1)
+def _set_active_expire(c: Client, on: bytes) -> Reply:
+    c.server.active_expire_enabled = _atoi(on) != 0
+    return OK
+
+
+@_subcommand("PAUSE-CRON <0|1>", "Stop or resume the cron.", 1)
+def _pause_cron(c: Client, on: bytes) -> Reply:
+    c.server.pause_cron = _atoi(on) != 0
+    return OK
+
+
+@_subcommand("SLEEP <seconds>", "Do nothing for so long; decimals are allowed.", 1)
+def _sleep(c: Client, seconds: bytes) -> Reply:
+    """The server stands still: no time event runs meanwhile, under any clock."""
+    us = _strtod(seconds) * US_PER_SECOND
+    if us >= 1:
+        whole_us = int(min(us, SLEEP_MAX_US))
+        clock = c.server.clock
+        if clock.virtual:
+            clock.spend_ns(whole_us * NS_PER_US)
+        else:
+            clock.sleep(whole_us / US_PER_SECOND)
+    return OK
+
+
+# -- the data set -----------------------------------------------------------------------
+
+
+@_subcommand("OBJECT <key>", "Show how a value is stored, even a dead one.", 1)
+def _object(c: Client, key: bytes) -> Reply:
+    entry = c.db.dict.find(key)
+    if entry is None:
+        raise no_such_key()
+    o: RedisObject = entry.val
+    assert o.type == OBJ_STRING, "a type whose length in a file is not known yet"
+    idle_seconds = estimate_object_idle_time(o, c.server.lru_clock()) // 1000
+    text = (
+        f"Value at:{id(o):#x} refcount:{refcount(o)} encoding:{object_encoding(o)} "
+        f"serializedlength:{rdb_saved_string_len(bytes(o.ptr))} "
+        f"lru:{o.lru} lru_seconds_idle:{idle_seconds}"
+    )
+    return Status(text.encode())
+
+
+@_subcommand("HTSTATS <dbid>", "Show size and chains of the tables of a database.", 1)
+def _htstats(c: Client, dbid: bytes) -> Reply:
+    """O(buckets + keys)."""
+    id = get_long_long(dbid)
+    if not 0 <= id < len(c.server.databases):
+        raise CommandError("ERR Out of range database")
+    db = c.server.databases[id]
+    text = f"[Dictionary HT]\n{dict_get_stats(db.dict)}[Expires HT]\n{dict_get_stats(db.expires)}"
+    return Verbatim(text.encode())
+
+
+@_subcommand(
+    "POPULATE <count> [<prefix>] [<size>]",
+    "Create string keys key:0, key:1, ..., without telling replicas.",
+    1,
+    3,
+)
+def _populate(c: Client, count: bytes, prefix: bytes = b"key", size: bytes = b"0") -> Reply:
+    """Keys that exist stay as they are; a *size* pads values with NULs or cuts them."""
+    keys = _positive(count)
+    c.db.dict.expand(keys)
+    length = _positive(size)
+    for i in range(keys):
+        key = b"%s:%d" % (prefix, i)
+        if c.db.lookup_key_write(key) is not None:
+            continue
+        value = b"value:%d" % i
+        if length:
+            value = value[:length].ljust(length, b"\0")
+        c.db.add(key, RedisObject(OBJ_STRING, value, c.server.lru_clock()))
+        c.server.signal_modified_key(c.db, key)
+    return OK
+
+
+def _positive(arg: bytes) -> int:
+    try:
+        number = get_long_long(arg)
+    except CommandError:
+        number = -1
+    if number < 0:
+        raise CommandError("ERR value is out of range, must be positive")
+    return number
+
+
+@_subcommand("RELOAD", "Rebuild the data set as saving and loading it would.", 0)
+def _reload(c: Client) -> Reply:
+    """Tables get their final size and keys their order anew; dead keys go without an event."""
+    server = c.server
+    saved = [rdb_save_db(db) for db in server.databases]
+    server.empty_data(server.databases)
+    server.dirty = 0
+    server.lastsave = server.clock.us() // US_PER_SECOND
+    now = server.now_ms()
+    server.rdb_last_load_keys_expired = sum(
+        rdb_load_db(db, of_db, now, _access_time_after_reload(c))
+        for db, of_db in zip(server.databases, saved, strict=True)
+    )
+    server.rdb_last_load_keys_loaded = sum(len(db) for db in server.databases)
+    return OK
+
+
+def _access_time_after_reload(c: Client) -> Callable[[RedisObject], int]:
+    """An access time is saved under an LRU policy, a counter under an LFU policy.
+
+    rdb.c: rdbSaveKeyValuePair(), object.c: objectSetLRUOrLFU()
+    """
+    server = c.server
+    if server.maxmemory_lfu:
+        minutes = lfu_get_time_in_minutes(server.mstime // 1000)
+        decay_time = server.config.lfu_decay_time
+        return lambda o: minutes << 8 | lfu_decr_and_return(o, minutes, decay_time)
+    if "lru" in server.config.maxmemory_policy:
+        return lambda o: o.lru
+    now = server.lru_clock()
+    return lambda o: now
+
+
+# -- the rest ---------------------------------------------------------------------------
+
+
+@_subcommand("CHANGE-REPL-ID", "Draw a new replication id.", 0)
+def _change_repl_id(c: Client) -> Reply:
+    c.server.change_replication_id()
+    return OK
+
+
+@_subcommand("ERROR <string>", "Reply with an error of this text.", 1)
+def _error(c: Client, text: bytes) -> Reply:
+    """Returned, not raised: the statistics of errors do not count it."""
+    return CommandError(one_line(text))
+
+
+@_subcommand("LOG <message>", "Write a message to the server's log.", 1)
+def _log(c: Client, message: bytes) -> Reply:
+    """The log is Python's, under the name ``miniredis``."""
+    _logger.warning("DEBUG LOG: %s", message.decode("utf-8", "replace"))
+    return OK
+
+
+_subcommand("PROTOCOL <type>", "Reply with a test value of a type of the protocol.", 1)(
+    debug_protocol
+)

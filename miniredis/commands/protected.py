@@ -1,0 +1,39 @@
+"""Commands and parameters that only some clients may use.
+
+``enable-debug-command`` and ``enable-protected-configs`` are ``yes``, ``no`` or ``local``.
+
+Redis: ``allowProtectedAction()`` in config.c, ``islocalClient()`` in networking.c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miniredis.errors import CommandError
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+
+_LOCAL_HOSTS = frozenset({"127.0.0.1", "::1", "[::1]"})
+
+
+def is_local_client(c: Client) -> bool:
+    """Whether the client is on this machine; those of this process are.
+
+    networking.c: islocalClient()
+    """
+    return c.addr.rpartition(":")[0] in _LOCAL_HOSTS
+
+
+def check_debug_allowed(c: Client) -> None:
+    """Raise the error of a client that may not use DEBUG. server.c: processCommand()
+
+    Differs from Redis, where a command refused like this aborts an open transaction.
+    """
+    config = c.server.config
+    if not config.allows(config.enable_debug_command, is_local_client(c)):
+        raise CommandError(
+            "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
+            '"local", you can run it from a local connection, otherwise you need to set this '
+            "option in the configuration file, and then restart the server."
+        )

@@ -1,0 +1,91 @@
+"""What saving a data set and loading it again does to it, without a file.
+
+The tables are rebuilt at their final size, from the order in which the old ones are
+walked. Keys past their time are written, but not taken in again by a primary. Access
+times survive only under an LRU or LFU policy.
+
+Redis: ``rdbSaveDb()`` and ``rdbLoadRioWithLoadingCtx()`` in rdb.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from miniredis.keyspace.db import NO_EXPIRE, RedisDb
+from miniredis.keyspace.object import OBJ_STRING, RedisObject, string2ll
+
+RDB_6BITLEN_LIMIT = 1 << 6  # bytes; a shorter string has its length in one byte
+RDB_14BITLEN_LIMIT = 1 << 14  # in two, a longer one in five
+
+
+@dataclass(slots=True)
+class SavedDb:
+    """A database as a file would hold it: keys in order, and hints of the table sizes.
+
+    ``keys`` are (key, value, Unix ms at which it dies or NO_EXPIRE).
+    """
+
+    keys: list[tuple[bytes, RedisObject, int]]
+    db_size: int
+    expires_size: int
+
+
+def rdb_save_db(db: RedisDb) -> SavedDb:
+    """All of *db*, in the order of its buckets. O(keys). rdb.c: rdbSaveDb()"""
+    expires = db.expires.index
+    keys = []
+    for entry in db.entries():
+        expire = expires.get(entry.key)
+        keys.append((entry.key, entry.val, NO_EXPIRE if expire is None else expire.val))
+    return SavedDb(keys, len(db.dict), len(db.expires))
+
+
+def rdb_load_db(
+    db: RedisDb, saved: SavedDb, now_ms: int, access_time: Callable[[RedisObject], int]
+) -> int:
+    """Fill *db*, which must be empty; how many keys were skipped as dead. O(keys).
+
+    Each table gets its final size at once, the smallest power of two that is not below
+    the hint, so no rehash follows. Dead is what dies before *now_ms*, strictly, unless
+    this is a replica. *access_time* tells the ``lru`` field of a value from the old one.
+
+    rdb.c: rdbLoadRioWithLoadingCtx()
+    """
+    if not saved.db_size:
+        return 0
+    db.dict.expand(saved.db_size)
+    db.expires.expand(saved.expires_size)
+    skipped = 0
+    for key, old, when in saved.keys:
+        if when != NO_EXPIRE and when < now_ms and db.server.masterhost is None:
+            skipped += 1
+            continue
+        entry = db.dict.add(key, _loaded(old, access_time(old)))
+        assert entry is not None, f"{key!r} was saved twice"
+        if when != NO_EXPIRE:
+            db.set_expire(key, when)
+    return skipped
+
+
+def _loaded(old: RedisObject, lru: int) -> RedisObject:
+    """The value as it is read again: a string forgets that it was ever changed in place."""
+    if old.type == OBJ_STRING:
+        return RedisObject(OBJ_STRING, bytes(old.ptr), lru)
+    return RedisObject(old.type, old.ptr, lru, old.encoding)
+
+
+def rdb_saved_string_len(value: bytes) -> int:
+    """Bytes that a string value takes in a file when it is not compressed. O(digits).
+
+    Integers of up to 32 bits are packed; all else is its length and its bytes.
+    rdb.c: rdbSaveStringObject()
+    """
+    number = string2ll(value)
+    if number is not None:
+        for size in (1, 2, 4):
+            if -(1 << 8 * size - 1) <= number < 1 << 8 * size - 1:
+                return 1 + size
+    if len(value) < RDB_6BITLEN_LIMIT:
+        return 1 + len(value)
+    return (2 if len(value) < RDB_14BITLEN_LIMIT else 5) + len(value)

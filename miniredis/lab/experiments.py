@@ -1,0 +1,261 @@
+"""Experiments in virtual time. The main one: how keys with given TTLs go away.
+
+:func:`run_expiry` writes keys to a simulated server, lets time pass until the active
+cycle has deleted them all, and returns what was seen as an :class:`ExpiryResult`: every
+number that the figures show and the command line prints.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from miniredis.clock import DEFAULT_START_MS, CostModel, VirtualClock
+from miniredis.keyspace.expire import CycleReport, ExitReason
+from miniredis.lab.recorder import ExpiryRecorder
+from miniredis.server.server import Server
+
+SHARES = (0.50, 0.90, 0.99, 1.00)  # of the keys, whose time of being gone is reported
+CURVE_POINTS = 600  # of each curve over time
+DEFAULT_PATIENCE_MS = 60_000  # how long after the last death the run goes on
+PROGRESS_STEPS = 200  # calls of the progress hook while writing
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class Curve:
+    """States over time. ``t_ms`` counts from the writing of the keys."""
+
+    t_ms: list[float] = field(default_factory=list)
+    alive: list[int] = field(default_factory=list)
+    dead_held: list[int] = field(default_factory=list)
+    stale_share: list[float] = field(default_factory=list)  # true, 0...1
+
+
+@dataclass(slots=True)
+class ExpiryResult:
+    """What :func:`run_expiry` saw.
+
+    Times are in ms from the writing of the keys unless a name says otherwise; shares are
+    fractions. ``gone_ms`` maps each of SHARES to the time by which that share of the keys
+    was deleted, None if it was not within the run.
+    """
+
+    keys: int
+    hz: int
+    effort: int
+    seed: int
+    start_ms: int  # Unix ms
+    first_death_ms: int
+    last_death_ms: int
+    end_ms: int
+    gone_ms: dict[float, int | None]
+    curve: Curve
+    lags_ms: list[int]  # sorted
+    cycles: list[CycleReport]
+    cycle_us: int
+    time_cap_reached: int
+    remaining: int
+
+    @property
+    def peak_stale_share(self) -> float:
+        """The largest true share of dead keys among those held."""
+        return max(self.curve.stale_share, default=0.0)
+
+    @property
+    def cpu_share(self) -> float:
+        """Cycle time as a share of the time from the first death to the end."""
+        span_us = (self.end_ms - self.first_death_ms) * 1000
+        return self.cycle_us / span_us if span_us > 0 else 0.0
+
+    def cycles_of(self, type: str) -> list[CycleReport]:
+        """The cycles of *type* ``slow`` or ``fast`` that ran from the first death on."""
+        first_us = (self.start_ms + self.first_death_ms) * 1000
+        return [c for c in self.cycles if c.type == type and c.start_us >= first_us]
+
+    def lag_percentile(self, share: float) -> int | None:
+        """The deletion lag in ms that *share* of the deleted keys did not exceed."""
+        if not self.lags_ms:
+            return None
+        return self.lags_ms[max(math.ceil(share * len(self.lags_ms)) - 1, 0)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The numbers for programs: everything the table shows, JSON-ready."""
+        first = self.first_death_ms
+        return {
+            "keys": self.keys,
+            "hz": self.hz,
+            "active_expire_effort": self.effort,
+            "seed": self.seed,
+            "first_death_ms": first,
+            "last_death_ms": self.last_death_ms,
+            "gone_ms": {f"{share:.0%}": ms for share, ms in self.gone_ms.items()},
+            "gone_after_first_death_ms": {
+                f"{share:.0%}": None if ms is None else ms - first
+                for share, ms in self.gone_ms.items()
+            },
+            "peak_stale_share": round(self.peak_stale_share, 6),
+            "slow_cycles": len(self.cycles_of("slow")),
+            "fast_cycles": len(self.cycles_of("fast")),
+            "time_limit_exits": self.time_cap_reached,
+            "cycle_cpu_ms": self.cycle_us / 1000,
+            "cpu_share": round(self.cpu_share, 6),
+            "lag_ms": {f"p{p}": self.lag_percentile(p / 100) for p in (50, 90, 99, 100)},
+            "remaining": self.remaining,
+        }
+
+
+def run_expiry(
+    ttls_ms: Sequence[int],
+    *,
+    hz: int = 10,
+    effort: int = 1,
+    seed: int = 0,
+    cost: CostModel | None = None,
+    poll_ms: float = 0,
+    patience_ms: int = DEFAULT_PATIENCE_MS,
+    progress: Progress | None = None,
+    **config: Any,
+) -> ExpiryResult:
+    """Write one key per element of *ttls_ms* at once and watch them being deleted.
+
+    *ttls_ms* are times to live in ms, each at least 1. *poll_ms* > 0 models an observer
+    that wakes the event loop so often, each time giving a fast cycle its chance. The run
+    ends when all keys are gone, or *patience_ms* after the last has died. *progress* is
+    called with a phase, steps done and steps in all. Other keywords configure the server.
+
+    Raises ``ValueError`` for no keys, a TTL below 1, or settings out of range.
+    """
+    check_ttls(ttls_ms)
+    if not poll_ms >= 0:
+        raise ValueError(f"poll_ms must be 0 (no observer) or more, got {poll_ms!r}")
+    if patience_ms < 0:
+        raise ValueError(f"patience_ms must not be negative, got {patience_ms!r}")
+    clock = VirtualClock(DEFAULT_START_MS)
+    server = Server(clock, seed=seed, cost=cost, hz=hz, active_expire_effort=effort, **config)
+    progress = progress or _no_progress
+    start = clock.ms()
+    _write_keys(server, ttls_ms, progress)
+    recorder = ExpiryRecorder()
+    server.probe = recorder
+    deadlines = sorted(start + ttl for ttl in ttls_ms)
+    _let_time_pass(server, clock, deadlines, poll_ms, patience_ms, progress)
+    return _evaluate(server, recorder, deadlines, start, effort, seed)
+
+
+def check_ttls(ttls_ms: Sequence[int]) -> None:
+    """``ValueError`` unless there is a TTL and each is a positive number of ms."""
+    if not ttls_ms:
+        raise ValueError("there must be at least one key")
+    shortest, longest = min(ttls_ms), max(ttls_ms)
+    if shortest < 1:
+        raise ValueError(f"a TTL must be at least 1 ms, got {shortest}")
+    if longest > 10**15:
+        raise ValueError(f"a TTL of {longest} ms is beyond what the experiment simulates")
+
+
+def _no_progress(phase: str, done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+def _write_keys(server: Server, ttls_ms: Sequence[int], progress: Progress) -> None:
+    """SET every key with its TTL through the command path."""
+    client = server.create_client()
+    process = server.process_command
+    total = len(ttls_ms)
+    step = max(total // PROGRESS_STEPS, 1)
+    for i, ttl in enumerate(ttls_ms):
+        process(client, [b"SET", b"key:%d" % i, b"x", b"PX", b"%d" % ttl])
+        if i % step == 0:
+            progress("write", i, total)
+    progress("write", total, total)
+    server.free_client(client)
+
+
+def _let_time_pass(
+    server: Server,
+    clock: VirtualClock,
+    deadlines: list[int],
+    poll_ms: float,
+    patience_ms: int,
+    progress: Progress,
+) -> None:
+    db = server.databases[0]
+    total = len(deadlines)
+    end = deadlines[-1] + patience_ms
+    poll_us = round(poll_ms * 1000)
+    next_poll = clock.us() + poll_us
+    while len(db.dict) and clock.ms() <= end:
+        event = server.next_event_us()
+        assert event is not None
+        target = min(event, next_poll) if poll_us else event
+        clock.advance_to_us(max(target, clock.us()))
+        if poll_us and clock.us() >= next_poll:
+            server.before_sleep()
+            next_poll = max(next_poll + poll_us, clock.us())
+        progress("expire", total - len(db.dict), total)
+
+
+def _evaluate(
+    server: Server,
+    recorder: ExpiryRecorder,
+    deadlines: list[int],
+    start: int,
+    effort: int,
+    seed: int,
+) -> ExpiryResult:
+    deleted = recorder.deleted_ms
+    total = len(deadlines)
+    end = server.clock.ms()
+    gone: dict[float, int | None] = {}
+    for share in SHARES:
+        needed = math.ceil(share * total)
+        gone[share] = deleted[needed - 1] - start if len(deleted) >= needed else None
+    first_us = deadlines[0] * 1000
+    return ExpiryResult(
+        keys=total,
+        hz=server.hz,
+        effort=effort,
+        seed=seed,
+        start_ms=start,
+        first_death_ms=deadlines[0] - start,
+        last_death_ms=deadlines[-1] - start,
+        end_ms=end - start,
+        gone_ms=gone,
+        curve=_curve(deadlines, deleted, start, end),
+        lags_ms=sorted(recorder.lags_ms),
+        cycles=recorder.cycles,
+        cycle_us=sum(c.elapsed_us for c in recorder.cycles if c.start_us >= first_us),
+        time_cap_reached=sum(c.exit is ExitReason.TIME_LIMIT for c in recorder.cycles),
+        remaining=len(server.databases[0]),
+    )
+
+
+def _curve(deadlines: list[int], deleted: list[int], start: int, end: int) -> Curve:
+    """Population over time: all of it on a grid, and around each burst of deletions.
+
+    A key with deadline d is dead from d + 1 ms on (now > when), held until deleted.
+    """
+    total = len(deadlines)
+    first = deadlines[0]
+    lead = max((end - first) // 10, 1)
+    left = max(start, first - lead)
+    span = end - left
+    times = {left + span * i // CURVE_POINTS for i in range(CURVE_POINTS + 1)}
+    # The instants just before and at deletions, thinned out, keep steps sharp.
+    for t in deleted[:: max(len(deleted) // CURVE_POINTS, 1)]:
+        times.update((t - 1, t))
+    curve = Curve()
+    for t in sorted(t for t in times if left <= t <= end):
+        died = bisect_left(deadlines, t)
+        held = died - bisect_right(deleted, t)
+        alive = total - died
+        curve.t_ms.append(t - start)
+        curve.alive.append(alive)
+        curve.dead_held.append(held)
+        curve.stale_share.append(held / (alive + held) if alive + held else 0.0)
+    return curve

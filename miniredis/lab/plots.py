@@ -1,0 +1,184 @@
+"""Figures of expiry experiments. The only module that uses matplotlib.
+
+Each function draws one plot into the axes it is given (or new ones) and returns them.
+Colours are of the Okabe-Ito palette, which colour-blind readers can tell apart; line
+style or marker shape says the same once more.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+
+from miniredis.keyspace.expire import CycleReport, ExitReason
+from miniredis.lab.experiments import ExpiryResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette.
+BLUE, ORANGE, GREEN, VERMILLION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"
+
+MS_PER_SECOND = 1000
+SCATTER_POINTS_MAX = 4000  # cycles drawn one by one
+
+# Exit reason → colour, marker, label.
+_EXITS = {
+    ExitReason.DONE: (BLUE, "o", "ended by itself"),
+    ExitReason.TIME_LIMIT: (VERMILLION, "x", "time limit"),
+}
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
+
+
+def plot_population(result: ExpiryResult, ax: Axes | None = None) -> Axes:
+    """Keys alive, and keys dead but held in memory, over time."""
+    ax = _axes(ax)
+    t = [ms / MS_PER_SECOND for ms in result.curve.t_ms]
+    ax.plot(t, result.curve.alive, color=BLUE, linestyle="-", label="alive")
+    ax.plot(t, result.curve.dead_held, color=VERMILLION, linestyle="--", label="dead but held")
+    ax.set_xlabel("time since the keys were written (s)")
+    ax.set_ylabel("keys")
+    ax.set_title("What is in memory")
+    ax.legend()
+    return ax
+
+
+def plot_stale_share(result: ExpiryResult, ax: Axes | None = None) -> Axes:
+    """Share of dead keys among those held: the truth, and what INFO reports."""
+    ax = _axes(ax)
+    t = [ms / MS_PER_SECOND for ms in result.curve.t_ms]
+    ax.plot(t, [100 * s for s in result.curve.stale_share], color=VERMILLION, label="true")
+    left = result.curve.t_ms[0]
+    seen = [(_end_ms(c, result), 100 * c.stale_perc) for c in result.cycles]
+    seen = [(ms / MS_PER_SECOND, share) for ms, share in seen if ms >= left]
+    ax.step(
+        [x for x, _ in seen],
+        [y for _, y in seen],
+        where="post",
+        color=BLUE,
+        linestyle="--",
+        label="INFO expired_stale_perc",
+    )
+    ax.set_xlabel("time since the keys were written (s)")
+    ax.set_ylabel("stale keys (%)")
+    ax.set_ylim(-3, 103)
+    ax.set_title("Stale share, true and as estimated")
+    ax.legend()
+    return ax
+
+
+def plot_work(result: ExpiryResult, ax: Axes | None = None) -> Axes:
+    """Each cycle's duration, and whether it ended by itself or by the time limit."""
+    ax = _axes(ax)
+    left = result.curve.t_ms[0]
+    cycles = [c for c in result.cycles if _end_ms(c, result) >= left]
+    step = max(len(cycles) // SCATTER_POINTS_MAX, 1)
+    for exit, (color, marker, label) in _EXITS.items():
+        for type, size in (("slow", 24), ("fast", 9)):
+            some = [c for c in cycles if c.type == type and c.exit is exit][::step]
+            if some:
+                ax.scatter(
+                    [_end_ms(c, result) / MS_PER_SECOND for c in some],
+                    [max(c.elapsed_us, 1) / 1000 for c in some],
+                    s=size,
+                    color=color,
+                    marker=marker,
+                    label=f"{type}, {label}",
+                )
+    ax.set_yscale("log")
+    ax.set_xlabel("time since the keys were written (s)")
+    ax.set_ylabel("duration of the cycle (ms)")
+    ax.set_title("Work per cycle and how it ended")
+    if cycles:
+        ax.legend()
+    return ax
+
+
+def plot_lag_ecdf(result: ExpiryResult, ax: Axes | None = None) -> Axes:
+    """Deletion lag: which share of the keys was deleted within how long of their death."""
+    ax = _axes(ax)
+    lags = result.lags_ms
+    step = max(len(lags) // SCATTER_POINTS_MAX, 1)
+    x = lags[::step] + lags[-1:]
+    n = len(lags)
+    y = [100 * (i + 1) / n for i in range(0, n, step)] + ([100.0] if n else [])
+    ax.step(x, y, where="post", color=BLUE, label="keys deleted")
+    median, p99 = result.lag_percentile(0.5), result.lag_percentile(0.99)
+    if median is not None and p99 is not None:
+        ax.axvline(median, color=GREEN, linestyle="--", label=f"median {median} ms")
+        ax.axvline(p99, color=ORANGE, linestyle=":", label=f"99 % {p99} ms")
+    ax.set_xlabel("time from death to deletion (ms)")
+    ax.set_ylabel("deleted keys (%)")
+    ax.set_ylim(-3, 103)
+    ax.set_title("Deletion lag (ECDF)")
+    ax.legend(loc="lower right")
+    return ax
+
+
+def expiry_page(result: ExpiryResult) -> Figure:
+    """One page with all four plots."""
+    figure, axes = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
+    plot_population(result, axes[0][0])
+    plot_stale_share(result, axes[0][1])
+    plot_work(result, axes[1][0])
+    plot_lag_ecdf(result, axes[1][1])
+    figure.suptitle(
+        f"{result.keys:,} keys expiring, hz {result.hz}, active-expire-effort {result.effort} "
+        f"(simulated, seed {result.seed})"
+    )
+    return figure
+
+
+def alt_text(result: ExpiryResult) -> str:
+    """The page in words, for those who cannot see it."""
+    half, all_gone = result.gone_ms[0.5], result.gone_ms[1.0]
+    first = result.first_death_ms
+    parts = [
+        f"Four plots of {result.keys:,} keys expiring in a simulated Redis with hz {result.hz} "
+        f"and active-expire-effort {result.effort}.",
+        f"Keys begin to die {first / 1000:g} s after they were written.",
+        "Half of them are never deleted."
+        if half is None
+        else f"Half are gone {half - first} ms later,",
+        "some are left at the end." if all_gone is None else f"all {all_gone - first} ms later.",
+        f"Dead keys make up at most {result.peak_stale_share:.1%} of those held.",
+        f"{result.time_cap_reached} of {len(result.cycles)} cycles end by the time limit.",
+        f"The median key is deleted {result.lag_percentile(0.5)} ms after its death.",
+    ]
+    return " ".join(parts)
+
+
+def save(figure: Figure, path: str | os.PathLike[str], description: str) -> None:
+    """Write *figure* to *path* whole or not at all, with *description* inside the file.
+
+    The suffix chooses the format. ``ValueError`` if matplotlib cannot write it.
+    """
+    target = Path(path)
+    format = target.suffix.lstrip(".").lower() or "png"
+    supported = figure.canvas.get_supported_filetypes()
+    if format not in supported:
+        raise ValueError(f"cannot write .{format} files; choose one of {', '.join(supported)}")
+    # Each format has its own word for a description.
+    key = {"png": "Description", "svg": "Description", "pdf": "Subject"}.get(format)
+    metadata = {key: description} if key else None
+    handle, temporary = tempfile.mkstemp(suffix=f".{format}", dir=target.parent or Path("."))
+    os.close(handle)
+    try:
+        figure.savefig(temporary, format=format, dpi=120, metadata=metadata)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _end_ms(cycle: CycleReport, result: ExpiryResult) -> float:
+    return (cycle.start_us + cycle.elapsed_us) / 1000 - result.start_ms

@@ -1,0 +1,541 @@
+"""The redis-py client without a wire.
+
+:class:`Redis` is a ``redis.Redis`` whose connections lead into a :class:`Server` of the
+same process. Everything of redis-py works on it: pipelines, locks, scripts, pub/sub. A
+plain command takes a short way past pool, packing and parsing.
+
+Differs from a remote client: one call is one turn of the server's event loop; arguments
+such as ``host`` and ``port`` are accepted and mean nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, cast
+from urllib.parse import parse_qs, unquote, urlparse
+
+import redis
+from redis.client import EMPTY_RESPONSE, NEVER_DECODE
+from redis.client import Pipeline as RedisPipeline
+from redis.connection import AbstractConnection, ConnectionPool
+from redis.exceptions import (
+    ConnectionError,
+    DataError,
+    ExecAbortError,
+    ResponseError,
+    WatchError,
+)
+
+from miniredis.clock import VirtualClock
+from miniredis.errors import CommandError, ServerClosedError
+from miniredis.net.values import to_exception, to_python
+from miniredis.reply import BLOCKED, NO_REPLY, Push, Reply, Status
+from miniredis.server.client import Client
+from miniredis.server.server import Server as BaseServer
+
+URL_SCHEME = "miniredis"
+
+# Pool settings that mean something without a socket.
+_POOL_SETTINGS = frozenset(
+    [
+        "db",
+        "username",
+        "password",
+        "client_name",
+        "encoding",
+        "encoding_errors",
+        "decode_responses",
+        "protocol",
+        "legacy_responses",
+        "health_check_interval",
+        "retry_on_error",
+        "retry",
+        "max_connections",
+        "credential_provider",
+        "redis_connect_func",
+    ]
+)
+
+# A command name as redis-py passes it ("CONFIG GET") as its words.
+_names: dict[str, tuple[bytes, ...]] = {}
+_NAMES_MAX = 10_000  # names remembered; a client that makes up names must not fill memory
+
+
+def _split_name(name: str) -> tuple[bytes, ...]:
+    words = tuple(name.encode().split()) or (name.encode(),)
+    if len(_names) < _NAMES_MAX:
+        _names[name] = words
+    return words
+
+
+class InProcessConnection(AbstractConnection):
+    """A redis-py connection that hands commands to a server directly.
+
+    It has a server-side client of its own while it is connected. Replies wait in a queue
+    until they are read, so that pipelines and pub/sub find them in order.
+    """
+
+    def __init__(self, server: BaseServer, **kwargs: Any) -> None:
+        AbstractConnection.__init__(self, **kwargs)
+        self.server = server
+        self.client: Client | None = None
+        self._replies: deque[Reply] = deque()
+        self._is_utf8 = self.encoder.encoding.lower().replace("-", "") == "utf8"
+        self._plain = self._is_utf8 and self.encoder.encoding_errors == "strict"
+
+    def repr_pieces(self) -> list[tuple[str, Any]]:
+        return [("server", hex(id(self.server))), ("db", self.db)]
+
+    # -- connecting -------------------------------------------------------------------
+
+    @property
+    def is_connected(self) -> bool:
+        return self.client is not None
+
+    def connect(self) -> None:
+        """Get a client of the server and bring it into the state asked for."""
+        if self.client is not None:
+            return
+        try:
+            self.client = self.server.create_client()
+        except ServerClosedError as error:
+            raise ConnectionError(str(error)) from None
+        self.client.on_close = self._closed_by_server
+        self._replies.clear()
+        if self.redis_connect_func is not None:
+            cast(Any, self.redis_connect_func)(self)
+        else:
+            self.on_connect()
+        for ref in self._connect_callbacks:
+            callback = ref()
+            if callback:
+                callback(self)
+
+    def on_connect(self) -> None:
+        """Authenticate, choose protocol and database, set the name."""
+        assert self.client is not None
+        if self.credential_provider is not None:
+            self._must("AUTH", *self.credential_provider.get_credentials())
+        elif self.username or self.password:
+            who = (self.username,) if self.username else ()
+            self._must("AUTH", *who, self.password or "")
+        self.client.resp = int(self.protocol)
+        if self.client_name:
+            self._must("CLIENT SETNAME", self.client_name)
+        if self.db:
+            self._must("SELECT", self.db)
+
+    def _must(self, *args: Any) -> None:
+        self.send_command(*args)
+        self.read_response()
+
+    def _closed_by_server(self) -> None:
+        self.client = None
+
+    def disconnect(self, *args: Any, **kwargs: Any) -> None:
+        """Give the server-side client back."""
+        client, self.client = self.client, None
+        self._replies.clear()
+        if client is not None:
+            self.server.free_client(client)
+
+    def __del__(self) -> None:
+        client = self.__dict__.get("client")
+        if client is not None:
+            self.server.free_client(client)
+
+    def check_health(self) -> None:
+        """Nothing can have happened to a call within the process."""
+
+    def _connect(self) -> None:  # pragma: no cover - abstract in redis-py, never called here
+        raise NotImplementedError
+
+    def _host_error(self) -> str:
+        return "in-process"
+
+    # -- sending ----------------------------------------------------------------------
+
+    def encode_args(self, args: tuple[Any, ...]) -> list[bytes]:
+        """Arguments as bytes, by redis-py's rules; ``DataError`` for other types."""
+        name = args[0]
+        if name.__class__ is str:
+            words = _names.get(name) or _split_name(name)
+            argv = [*words]
+        else:
+            argv = [self.encoder.encode(name)]
+        plain = self._plain
+        for arg in args[1:]:
+            kind = arg.__class__
+            if kind is bytes:
+                argv.append(arg)
+            elif kind is str and plain:
+                argv.append(arg.encode())
+            elif kind is int:
+                argv.append(b"%d" % arg)
+            else:
+                argv.append(bytes(self.encoder.encode(arg)))
+        return argv
+
+    def process(self, argv: list[bytes]) -> Reply:
+        """Run a command on the server and return its reply as the server gives it."""
+        client = self.client
+        if client is None:
+            self.connect()
+            client = cast(Client, self.client)
+        try:
+            reply = self.server.process_command(client, argv)
+            if reply is BLOCKED:
+                reply = self.server.wait_for_reply(client)
+        except ServerClosedError as error:
+            raise ConnectionError(str(error)) from None
+        return reply
+
+    def submit(self, argv: list[bytes]) -> None:
+        """Run a command and queue what came of it: messages first, then the reply."""
+        reply = self.process(argv)
+        client = self.client
+        if client is not None:
+            self._take_output(client)
+        if reply is not NO_REPLY:
+            self._replies.append(reply)
+        if client is not None and client.close_after_reply:
+            self.disconnect_keeping_replies()
+
+    def disconnect_keeping_replies(self) -> None:
+        """The server hangs up after this reply (QUIT)."""
+        replies = list(self._replies)
+        self.disconnect()
+        self._replies.extend(replies)
+
+    def _take_output(self, client: Client) -> None:
+        outbox = client.outbox
+        while outbox:
+            self._replies.append(outbox.popleft())
+
+    def send_command(self, *args: Any, **kwargs: Any) -> None:
+        self.submit(self.encode_args(args))
+
+    def pack_command(self, *args: Any) -> list[list[bytes]]:
+        return [self.encode_args(args)]
+
+    def pack_commands(self, commands: Iterable[tuple[Any, ...]]) -> list[list[bytes]]:
+        return [self.encode_args(args) for args in commands]
+
+    def send_packed_command(self, command: list[list[bytes]], check_health: bool = True) -> None:
+        for argv in command:
+            self.submit(argv)
+
+    # -- receiving --------------------------------------------------------------------
+
+    def can_read(self, timeout: float | None = 0) -> bool:
+        """Whether something can be read, waiting up to *timeout* seconds of server time."""
+        if self._replies or (self.client is not None and self.client.outbox):
+            return True
+        if timeout == 0 or self.client is None:
+            return False
+        return self._wait_for_output(timeout)
+
+    def _wait_for_output(self, timeout: float | None) -> bool:
+        """Let time pass until a message arrives; None waits for ever."""
+        server, client = self.server, self.client
+        assert client is not None
+        clock = server.clock
+        until = None if timeout is None else clock.us() + round(timeout * 1_000_000)
+        while not client.outbox:
+            if server.closed or self.client is None:
+                raise ConnectionError("this miniredis server was closed")
+            now = clock.us()
+            if until is not None and now >= until:
+                return False
+            next_us = server.next_event_us() or now
+            target = next_us if until is None else min(next_us, until)
+            if isinstance(clock, VirtualClock):
+                clock.advance_to_us(max(target, now))
+            else:
+                with server.lock:
+                    if not client.outbox:
+                        server.unblocked.wait(max(target - now, 0) / 1_000_000)
+                    server.process_events()
+        return True
+
+    def read_response(
+        self,
+        disable_decoding: bool = False,
+        timeout: Any = None,
+        *,
+        disconnect_on_error: bool = True,
+        push_request: bool | None = False,
+        **kwargs: Any,
+    ) -> Any:
+        """The next reply or message; an error reply is raised."""
+        while True:
+            if not self._replies:
+                if self.client is None:
+                    raise ConnectionError("Connection closed by server.")
+                if not self.client.outbox:
+                    wait = timeout if isinstance(timeout, (int, float)) else None
+                    if not self._wait_for_output(wait):
+                        raise redis.exceptions.TimeoutError(
+                            "Timeout reading from in-process server"
+                        )
+                self._take_output(self.client)
+            reply = self._replies.popleft()
+            if isinstance(reply, Push) and self.protocol == 3 and not push_request:
+                continue  # a RESP3 client without a handler drops messages
+            break
+        value = self.convert(reply, disable_decoding)
+        if isinstance(value, Exception):
+            raise value
+        return value
+
+    def convert(self, reply: Reply, disable_decoding: bool = False) -> Any:
+        """*reply* as redis-py's parser would deliver it; errors as exception values."""
+        if disable_decoding or not self.encoder.decode_responses:
+            return to_python(reply, int(self.protocol), _as_it_is)
+        return to_python(reply, int(self.protocol), self.encoder.decode)
+
+
+def _as_it_is(value: bytes) -> bytes:
+    return value
+
+
+class _Local(threading.local):
+    """Each thread's connection for plain commands."""
+
+    connection: InProcessConnection | None = None
+
+
+class Redis(redis.Redis):
+    """A ``redis.Redis`` on a server in this process.
+
+    *server* is the :class:`Server` to use; without one the client gets a server of its
+    own under the system clock. All other arguments are redis-py's; those about sockets
+    are accepted and ignored.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        server: BaseServer | None = None,
+        connection_pool: ConnectionPool | None = None,
+        single_connection_client: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        if server is not None and not isinstance(server, BaseServer):
+            raise TypeError(f"server must be a miniredis.Server, not {server!r}")
+        if connection_pool is None:
+            settings = {k: v for k, v in kwargs.items() if k in _POOL_SETTINGS}
+            if len(args) > 2:  # redis.Redis(host, port, db, ...)
+                settings.setdefault("db", args[2])
+            connection_pool = ConnectionPool(
+                connection_class=InProcessConnection, server=server or Server(), **settings
+            )
+        self.server: BaseServer = connection_pool.connection_kwargs["server"]
+        self._local = _Local()
+        super().__init__(
+            connection_pool=connection_pool, single_connection_client=single_connection_client
+        )
+
+    @classmethod
+    def from_url(cls, url: str, *, server: BaseServer | None = None, **kwargs: Any) -> Redis:
+        """A client for ``miniredis://[user:password@]/[db][?option=value]``.
+
+        Without *server* it gets a server of its own. ``ValueError`` for another scheme.
+        """
+        parts = urlparse(url)
+        if parts.scheme != URL_SCHEME:
+            raise ValueError(
+                f"a miniredis URL begins with {URL_SCHEME}://, not {parts.scheme}:// "
+                "(redis.Redis.from_url connects to real servers)"
+            )
+        options: dict[str, Any] = {k: v[-1] for k, v in parse_qs(parts.query).items()}
+        if "decode_responses" in options:
+            options["decode_responses"] = options["decode_responses"].lower() in (
+                "1",
+                "true",
+                "yes",
+            )
+        for name in ("db", "protocol", "max_connections"):
+            if name in options:
+                options[name] = int(options[name])
+        path = parts.path.strip("/")
+        if path:
+            if not path.isdigit():
+                raise ValueError(f"the path of a miniredis URL is a database number, not {path!r}")
+            options.setdefault("db", int(path))
+        if parts.username:
+            options["username"] = unquote(parts.username)
+        if parts.password:
+            options["password"] = unquote(parts.password)
+        return cls(server=server, **{**options, **kwargs})
+
+    def _thread_connection(self) -> InProcessConnection:
+        """This thread's connection for plain commands."""
+        connection = self._local.connection
+        if connection is None:
+            connection = cast(InProcessConnection, self.connection_pool.make_connection())
+            self._local.connection = connection
+        return connection
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Run one command and return its reply, as ``redis.Redis`` does."""
+        own = cast("InProcessConnection | None", self.connection)
+        connection = own or self._local.connection or self._thread_connection()
+        reply = connection.process(connection.encode_args(args))
+        client = connection.client
+        kind = reply.__class__
+        if client is None or client.outbox or reply is NO_REPLY or client.close_after_reply:
+            value = self._read_unusual(connection, reply)
+        elif (
+            (kind is bytes and not connection.encoder.decode_responses)
+            or kind is int
+            or reply is None
+        ):
+            value = reply
+        elif kind is CommandError:
+            if EMPTY_RESPONSE in options:
+                return options[EMPTY_RESPONSE]
+            raise to_exception(reply)
+        elif kind is Status and not connection.encoder.decode_responses:
+            value = reply.text
+        else:
+            value = connection.convert(reply, NEVER_DECODE in options)
+        name = args[0]
+        callback = dict.get(self.response_callbacks, name)
+        if callback is None and isinstance(name, str) and not name.isupper():
+            callback = self.response_callbacks.get(name)
+        if callback is None:
+            return value
+        for hint in ("keys", NEVER_DECODE, EMPTY_RESPONSE):
+            options.pop(hint, None)
+        return callback(value, **options)
+
+    def _read_unusual(self, connection: InProcessConnection, reply: Reply) -> Any:
+        """A command that answered by messages, with silence, or by hanging up."""
+        client = connection.client
+        if client is not None:
+            connection._take_output(client)
+        if reply is not NO_REPLY:
+            connection._replies.append(reply)
+        if client is not None and client.close_after_reply:
+            connection.disconnect_keeping_replies()
+        if not connection._replies:
+            return None
+        return connection.read_response(push_request=True)
+
+    def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:
+        """A pipeline of commands; a transaction unless told otherwise."""
+        return Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+
+    def close(self) -> None:
+        """Give the connections back. The server goes on."""
+        connection, self._local.connection = self._local.connection, None
+        if connection is not None:
+            connection.disconnect()
+        super().close()
+
+
+class Pipeline(RedisPipeline, Redis):
+    """redis-py's pipeline with the commands run directly."""
+
+    def __init__(
+        self, connection_pool: Any, response_callbacks: Any, transaction: Any, shard_hint: Any
+    ) -> None:
+        RedisPipeline.__init__(self, connection_pool, response_callbacks, transaction, shard_hint)
+        self.server = connection_pool.connection_kwargs["server"]
+
+    def execute_command(self, *args: Any, **kwargs: Any) -> Any:
+        return RedisPipeline.execute_command(self, *args, **kwargs)
+
+    def close(self) -> None:
+        self.reset()
+
+    def _execute_pipeline(
+        self, connection: InProcessConnection, commands: Any, raise_on_error: bool
+    ) -> list[Any]:
+        encode, process = connection.encode_args, connection.process
+        decode = connection.encoder.decode_responses
+        callbacks = self.response_callbacks
+        # All arguments first: a bad one raises before anything has run.
+        batch = [(encode(args), args[0], options) for args, options in commands]
+        responses: list[Any] = []
+        with self.server.lock:
+            for argv, name, options in batch:
+                reply = process(argv)
+                kind = reply.__class__
+                if kind is int or reply is None or (kind is bytes and not decode):
+                    value = reply
+                elif kind is CommandError:
+                    responses.append(options.get(EMPTY_RESPONSE) or to_exception(reply))
+                    continue
+                else:
+                    value = connection.convert(reply, NEVER_DECODE in options)
+                callback = callbacks.get(name)
+                if callback is not None:
+                    options = {k: v for k, v in options.items() if k not in _HINTS}
+                    value = callback(value, **options)
+                responses.append(value)
+        if raise_on_error:
+            self.raise_first_error(commands, responses)
+        return responses
+
+    def _execute_transaction(
+        self, connection: Any, commands: Any, raise_on_error: bool
+    ) -> list[Any]:
+        batch = [connection.encode_args(args) for args, _ in commands]
+        process = connection.process
+        errors: list[tuple[int, Exception]] = []
+        with self.server.lock:
+            first = process([b"MULTI"])
+            if first.__class__ is CommandError:
+                errors.append((0, to_exception(first)))
+            for i, argv in enumerate(batch):
+                reply = process(argv)
+                if reply.__class__ is CommandError:
+                    error = to_exception(reply)
+                    self.annotate_exception(error, i + 1, commands[i][0])
+                    errors.append((i, error))
+            reply = process([b"EXEC"])
+        response = connection.convert(reply)
+        if isinstance(response, ExecAbortError) and errors:
+            raise errors[0][1]
+        if isinstance(response, Exception):
+            raise response
+        self.watching = False
+        if response is None:
+            raise WatchError("Watched variable changed.")
+        if len(response) != len(commands):
+            raise ResponseError("Wrong number of response items from pipeline execution")
+        if raise_on_error:
+            self.raise_first_error(commands, response)
+        return [
+            self._finish(value, args[0], options)
+            for value, (args, options) in zip(response, commands, strict=True)
+        ]
+
+    def _finish(self, value: Any, name: str, options: dict[str, Any]) -> Any:
+        if isinstance(value, Exception):
+            return value
+        callback = self.response_callbacks.get(name)
+        if callback is None:
+            return value
+        return callback(value, **{k: v for k, v in options.items() if k not in _HINTS})
+
+
+_HINTS = frozenset({"keys", NEVER_DECODE, EMPTY_RESPONSE})
+
+
+class Server(BaseServer):
+    __doc__ = BaseServer.__doc__
+
+    def client(self, **kwargs: Any) -> Redis:
+        """A redis-py client of this server; arguments as for :class:`Redis`.
+
+        Any number may be made, each with its own connections and state.
+        """
+        return Redis(server=self, **kwargs)
+
+
+__all__ = ["DataError", "InProcessConnection", "Pipeline", "Redis", "Server"]

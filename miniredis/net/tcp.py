@@ -1,0 +1,230 @@
+"""Serving clients over TCP with asyncio.
+
+One thread runs everything, as in Redis: commands as they arrive, and between them the
+server's time events. A client that breaks the protocol, sends half a request or vanishes
+costs only its own connection.
+
+Redis: networking.c, anet.c, the event loop of ae.c.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections import deque
+from collections.abc import Callable
+
+from miniredis.commands.client_flags import CLIENT_UNAUTHENTICATED
+from miniredis.errors import CommandError
+from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
+from miniredis.reply import BLOCKED, NO_REPLY
+from miniredis.server.client import Client
+from miniredis.server.server import Server
+
+OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024  # unread output at which reading from a client stops
+EVENT_SLACK_S = 0.0005  # an event found due this little too early is run all the same
+
+
+class ClientConnection(asyncio.Protocol):
+    """One TCP connection and the client at its far end."""
+
+    def __init__(self, owner: TcpServer) -> None:
+        self.owner = owner
+        self.server = owner.server
+        self.transport: asyncio.Transport | None = None
+        self.client: Client | None = None
+        self.parser = RequestParser(self.server.config.proto_max_bulk_len)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        sock = transport.get_extra_info("socket")
+        if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if len(self.server.clients) >= self.server.config.maxclients:
+            self.server.stat_rejected_conn += 1
+            transport.write(b"-ERR max number of clients reached\r\n")
+            transport.close()
+            return
+        self.client = self.server.create_client(
+            _address(transport.get_extra_info("peername")),
+            _address(transport.get_extra_info("sockname")),
+        )
+        self.client.on_output = self._output_came
+        self.client.on_close = self._killed
+        self.owner.connections.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        self.server.stat_net_input_bytes += len(data)
+        self.server.stat_total_reads_processed += 1
+        self.parser.feed(data)
+        self.process()
+
+    def process(self) -> None:
+        """Run the requests that are complete, and send what comes of them at once."""
+        client, server = self.client, self.server
+        out: list[bytes] = []
+        while client is not None and not client.blocked and not client.close_after_reply:
+            self.parser.unauthenticated = bool(client.flags & CLIENT_UNAUTHENTICATED)
+            try:
+                argv = self.parser.next_request()
+            except ProtocolError as error:
+                out.append(encode_reply(CommandError(f"ERR {error}"), client.resp))
+                self._write(out)
+                self._hang_up()
+                return
+            if argv is None:
+                break
+            reply = server.process_command(client, argv)
+            self._drain(client, out)
+            if reply is not BLOCKED and reply is not NO_REPLY:
+                out.append(encode_reply(reply, client.resp))
+        self._write(out)
+        if client is not None and client.close_after_reply:
+            self._hang_up()
+        self.owner.plan_events()
+
+    def _drain(self, client: Client, out: list[bytes]) -> None:
+        while client.outbox:
+            out.append(encode_reply(client.outbox.popleft(), client.resp))
+
+    def _output_came(self) -> None:
+        """Something was put into the outbox: send it in this turn of the loop."""
+        self.owner.wake(self)
+
+    def flush(self) -> None:
+        """Send the outbox, then go on with requests that had to wait."""
+        client = self.client
+        if client is None:
+            return
+        out: list[bytes] = []
+        self._drain(client, out)
+        self._write(out)
+        self.process()
+
+    def _write(self, out: list[bytes]) -> None:
+        if out and self.transport is not None and not self.transport.is_closing():
+            data = b"".join(out)
+            self.server.stat_net_output_bytes += len(data)
+            self.server.stat_total_writes_processed += 1
+            self.transport.write(data)
+            out.clear()
+
+    def pause_writing(self) -> None:
+        """The client does not read: take nothing more from it until it does."""
+        if self.transport is not None:
+            self.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        if self.transport is not None:
+            self.transport.resume_reading()
+
+    def _killed(self) -> None:
+        self.client = None
+        if self.transport is not None:
+            self.transport.close()
+
+    def _hang_up(self) -> None:
+        client, self.client = self.client, None
+        if client is not None:
+            self.server.free_client(client)
+        if self.transport is not None:
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.owner.connections.discard(self)
+        client, self.client = self.client, None
+        if client is not None:
+            self.server.free_client(client)
+
+
+class TcpServer:
+    """Listens for clients of *server* and runs its time events.
+
+    ``address`` is the bound ``(host, port)`` once :meth:`start` has returned.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.connections: set[ClientConnection] = set()
+        self.address: tuple[str, int] = ("", 0)
+        self._listener: asyncio.Server | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiting: deque[ClientConnection] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def start(self, host: str = "127.0.0.1", port: int = 6379) -> None:
+        """Begin to listen. Raises OSError if the address is taken or does not exist."""
+        self._loop = asyncio.get_running_loop()
+        self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
+        name = self._listener.sockets[0].getsockname()
+        self.address = (name[0], name[1])
+        self.plan_events()
+
+    def wake(self, connection: ClientConnection) -> None:
+        """Flush *connection* soon; may be called from any thread."""
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return
+        if not self._waiting:
+            loop.call_soon_threadsafe(self._flush_waiting)
+        self._waiting.append(connection)
+
+    def _flush_waiting(self) -> None:
+        while self._waiting:
+            self._waiting.popleft().flush()
+
+    def plan_events(self) -> None:
+        """Call back when the server's next time event is due."""
+        next_us = self.server.next_event_us()
+        if self._loop is None or next_us is None or self.server.closed:
+            return
+        delay = max(next_us - self.server.clock.us(), 0) / 1_000_000
+        when = self._loop.time() + delay
+        if self._timer is not None and not self._timer.cancelled():
+            if abs(self._timer.when() - when) < EVENT_SLACK_S:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(when, self._run_events)
+
+    def _run_events(self) -> None:
+        self._timer = None
+        self.server.process_due_events()
+        self.plan_events()
+
+    async def stop(self) -> None:
+        """Close every connection and the listener."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._listener is not None:
+            self._listener.close()
+        for connection in list(self.connections):
+            connection._hang_up()
+        self.server.close()
+
+
+def run_server(server: Server, host: str, port: int, say: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM, then stop cleanly. Raises OSError if it can't listen."""
+
+    async def serve() -> None:
+        tcp = TcpServer(server)
+        await tcp.start(host, port)
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stopped.set)
+        shown = f"[{tcp.address[0]}]" if ":" in tcp.address[0] else tcp.address[0]
+        say(f"Ready to accept connections on {shown}:{tcp.address[1]}")
+        await stopped.wait()
+        await tcp.stop()
+
+    asyncio.run(serve())
+
+
+def _address(name: object) -> str:
+    """A socket name as Redis shows it, e.g. ``127.0.0.1:6379``."""
+    if isinstance(name, tuple):
+        host, port = name[0], name[1]
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return "?:0"

@@ -1,0 +1,75 @@
+"""Reply values as redis-py's parsers would deliver them.
+
+The in-process client sends nothing over a wire; these functions stand in for encoding a
+reply and parsing it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from redis._parsers.base import BaseParser
+
+from miniredis.errors import CommandError
+from miniredis.reply import (
+    BigNumber,
+    NullArray,
+    Push,
+    Reply,
+    SetReply,
+    Status,
+    Verbatim,
+)
+
+Decode = Callable[[bytes], Any]
+
+
+def to_exception(error: CommandError) -> Exception:
+    """The redis-py exception for an error reply, chosen by its code."""
+    text = error.text.decode("utf-8", "replace").replace("\r", " ").replace("\n", " ")
+    exception: Exception = BaseParser.parse_error(text)
+    return exception
+
+
+def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
+    """*reply* as redis-py's parser for protocol *resp* delivers it.
+
+    *decode* is applied to every string. Errors become exceptions, as values.
+    """
+    kind = reply.__class__
+    if kind is bytes:
+        return decode(reply)
+    if kind is int or reply is None:
+        return reply
+    if kind is list:
+        return [to_python(item, resp, decode) for item in reply]
+    if kind is Status:
+        return decode(reply.text)
+    if kind is CommandError:
+        return to_exception(reply)
+    if kind is dict:
+        return _map(reply, resp, decode)
+    if kind is SetReply or kind is Push:
+        return [to_python(item, resp, decode) for item in reply.items]
+    if kind is bool:
+        return reply if resp == 3 else int(reply)
+    if kind is float:
+        return reply if resp == 3 else decode(b"%.17g" % reply)
+    if kind is Verbatim:
+        return decode(reply.text)
+    if kind is BigNumber:
+        return int(reply.digits) if resp == 3 else decode(reply.digits)
+    if kind is NullArray:
+        return None
+    raise TypeError(f"not a reply: {reply!r}")
+
+
+def _map(reply: dict[Any, Reply], resp: int, decode: Decode) -> Any:
+    pairs = [
+        (to_python(key, resp, decode), to_python(value, resp, decode))
+        for key, value in reply.items()
+    ]
+    if resp == 3:
+        return dict(pairs)
+    return [item for pair in pairs for item in pair]

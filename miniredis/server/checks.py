@@ -1,0 +1,135 @@
+"""The checks that stand between a command and its execution, in Redis's order.
+
+An ordinary client's valid command passes none of this: :meth:`Server.process_command`
+comes here only when the client has a flag, the server a gate, or the command is unknown
+or has a wrong number of arguments.
+
+Redis: ``processCommand()``, ``rejectCommand()`` in server.c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miniredis.commands.client_flags import (
+    CLIENT_MULTI,
+    CLIENT_PUBSUB,
+    CLIENT_REPLY_OFF,
+    CLIENT_REPLY_SKIP,
+    CLIENT_REPLY_SKIP_NEXT,
+    CLIENT_UNAUTHENTICATED,
+)
+from miniredis.commands.table import COMMANDS, Command
+from miniredis.errors import CommandError, wrong_arity
+from miniredis.reply import BLOCKED, QUEUED, Reply
+from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
+from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_WRITE
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+
+ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in error texts
+
+# Allowed between MULTI and EXEC without being queued.
+NOT_QUEUED = frozenset({"exec", "discard", "multi", "watch", "quit", "reset"})
+# Allowed to a RESP2 client that is subscribed.
+ALLOWED_IN_PUBSUB = frozenset(
+    [
+        "ping",
+        "subscribe",
+        "ssubscribe",
+        "unsubscribe",
+        "sunsubscribe",
+        "psubscribe",
+        "punsubscribe",
+        "quit",
+        "reset",
+    ]
+)
+
+
+def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | None:
+    """The reply that settles the command without running it, or None to run it."""
+    error = _find_error(c, cmd, argv)
+    if error is not None:
+        return reject_command(c, cmd, error)
+    assert cmd is not None
+    if _is_paused(c, cmd):
+        c.server.pause.postpone(c)
+        return BLOCKED
+    if c.flags & CLIENT_MULTI and cmd.name not in NOT_QUEUED:
+        queue_multi_command(c, cmd, argv)
+        return QUEUED
+    return None
+
+
+def reject_command(c: Client, cmd: Command | None, error: CommandError) -> CommandError:
+    """Refuse a command: an open transaction is lost. server.c: rejectCommand()"""
+    flag_transaction(c)
+    server = c.server
+    if cmd is not None:
+        stats = server.command_stats.get(cmd) or server.new_command_stats(cmd)
+        stats.rejected_calls += 1
+        if cmd.name == "exec":
+            error = abort_exec(c, error)
+    server.count_error(error)
+    return error
+
+
+def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandError | None:
+    if cmd is None or (cmd.subcommands and len(argv) > 1):
+        return unknown_command(argv)
+    if not cmd.arity_ok(len(argv)):
+        return wrong_arity(cmd.name)
+    if c.flags & CLIENT_UNAUTHENTICATED and "no_auth" not in cmd.flags:
+        return CommandError("NOAUTH Authentication required.")
+    if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
+        return CommandError("ERR Command not allowed inside a transaction")
+    if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
+        return CommandError(
+            f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
+            "PING / QUIT / RESET are allowed in this context"
+        )
+    return None
+
+
+def unknown_command(argv: list[bytes]) -> CommandError:
+    """The error for a name that is not in the table. server.c: commandCheckExistence()"""
+    name = argv[0][:ERROR_NAME_LEN]
+    if argv[0].lower() in COMMANDS and len(argv) > 1:
+        text = b"ERR unknown subcommand '%s'. Try %s HELP." % (
+            argv[1][:ERROR_NAME_LEN],
+            argv[0].upper(),
+        )
+    else:
+        args = b""
+        for arg in argv[1:]:
+            if len(args) >= ERROR_NAME_LEN:
+                break
+            args += b"'%s' " % arg[: ERROR_NAME_LEN - len(args)]
+        text = b"ERR unknown command '%s', with args beginning with: %s" % (name, args)
+    return CommandError(text.replace(b"\r", b" ").replace(b"\n", b" "))
+
+
+def _is_paused(c: Client, cmd: Command) -> bool:
+    pause = c.server.pause.type
+    if pause == CLIENT_PAUSE_ALL:
+        return True
+    if pause != CLIENT_PAUSE_WRITE:
+        return False
+    flags = c.mstate.cmd_flags | cmd.flags if cmd.name == "exec" else cmd.flags
+    return not flags.isdisjoint({"write", "may_replicate"})
+
+
+def reply_is_wanted(c: Client) -> bool:
+    """Whether CLIENT REPLY lets the reply of the command just run go out.
+
+    Also moves SKIP on: the command after CLIENT REPLY SKIP is the silent one.
+    networking.c: prepareClientToWrite(), resetClient()
+    """
+    wanted = not c.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP)
+    c.flags &= ~CLIENT_REPLY_SKIP
+    if c.flags & CLIENT_REPLY_SKIP_NEXT:
+        c.flags |= CLIENT_REPLY_SKIP
+        c.flags &= ~CLIENT_REPLY_SKIP_NEXT
+    return wanted

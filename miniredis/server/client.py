@@ -1,0 +1,199 @@
+"""The state of one connected client, whatever it is connected by.
+
+A transport (``net/``) creates one with :meth:`Server.create_client`, hands its commands to
+:meth:`Server.process_command` and sends what it gets back. Messages that no command
+asked for wait in ``outbox``.
+
+Redis: ``struct client`` in server.h, networking.c.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from miniredis.commands.client_flags import (
+    CLIENT_BLOCKED,
+    CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MULTI,
+    CLIENT_PUBSUB,
+)
+from miniredis.commands.table import Command
+from miniredis.errors import CommandError, wrong_arity
+from miniredis.reply import Reply, Status
+from miniredis.server.multi import (
+    MultiState,
+    WatchedKey,
+    discard_transaction,
+    exec_command,
+    unwatch_all_keys,
+    watch_for_key,
+)
+
+if TYPE_CHECKING:
+    from miniredis.keyspace.db import RedisDb
+    from miniredis.server.server import Server
+
+# Commands whose arguments from this position on are secrets.
+REDACTED_FROM = {b"auth": 1}
+
+
+def _nothing() -> None:
+    """The hook of a transport that does not care."""
+
+
+class Client:
+    """A client of a :class:`Server`.
+
+    ``resp`` is the protocol version, 2 or 3. ``flags`` are those of ``client_flags.py``;
+    zero means an ordinary client with nothing to ask about before a command runs.
+    ``on_output`` is called, perhaps from another thread, when something was put into
+    ``outbox``; ``on_close`` when another client killed this one.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "addr",
+        "argv",
+        "cmd",
+        "ctime_ms",
+        "db",
+        "flags",
+        "force_propagation",
+        "id",
+        "laddr",
+        "lastcmd",
+        "lastinteraction_ms",
+        "mstate",
+        "name",
+        "on_close",
+        "on_output",
+        "outbox",
+        "pubsub_channels",
+        "pubsub_patterns",
+        "pubsub_shard_channels",
+        "resp",
+        "rewritten",
+        "server",
+        "user",
+        "watched_keys",
+    )
+
+    def __init__(self, server: Server, id: int, addr: str, laddr: str) -> None:
+        self.server = server
+        self.id = id
+        self.addr = addr
+        self.laddr = laddr
+        self.resp = 2
+        self.db: RedisDb = server.databases[0]
+        self.flags = 0
+        self.name = b""
+        self.user = b"default"
+        self.argv: list[bytes] = []
+        self.cmd: Command | None = None  # the command that runs, EXEC's queued ones too
+        self.lastcmd: Command | None = None  # the last one sent by this client
+        self.force_propagation = False  # propagate even if nothing changed
+        self.rewritten: list[bytes] | None = None
+        self.ctime_ms = self.lastinteraction_ms = server.clock.ms()
+        self.mstate = MultiState()
+        self.watched_keys: list[WatchedKey] = []
+        self.pubsub_channels: dict[bytes, None] = {}
+        self.pubsub_patterns: dict[bytes, None] = {}
+        self.pubsub_shard_channels: dict[bytes, None] = {}
+        self.outbox: deque[Reply] = deque()
+        self.on_output: Callable[[], None] = _nothing
+        self.on_close: Callable[[], None] = _nothing
+
+    @property
+    def blocked(self) -> bool:
+        """Waiting for something; no further command is taken from it."""
+        return bool(self.flags & CLIENT_BLOCKED)
+
+    @property
+    def close_after_reply(self) -> bool:
+        """The transport closes the connection once all output is sent."""
+        return bool(self.flags & CLIENT_CLOSE_AFTER_REPLY)
+
+    @property
+    def in_multi(self) -> bool:
+        """Between MULTI and EXEC."""
+        return bool(self.flags & CLIENT_MULTI)
+
+    def subscription_count(self) -> int:
+        """Channels and patterns, as SUBSCRIBE's reply counts them (shard channels apart)."""
+        return len(self.pubsub_channels) + len(self.pubsub_patterns)
+
+    def update_pubsub_flag(self) -> None:
+        """Set or clear CLIENT_PUBSUB after a change of subscriptions."""
+        if self.subscription_count() or self.pubsub_shard_channels:
+            self.flags |= CLIENT_PUBSUB
+        else:
+            self.flags &= ~CLIENT_PUBSUB
+
+    def select_db(self, id: int) -> bool:
+        """Use database *id* from now on; False if there is none. db.c: selectDb()"""
+        databases = self.server.databases
+        if not 0 <= id < len(databases):
+            return False
+        self.db = databases[id]
+        return True
+
+    def rewrite(self, *argv: bytes) -> None:
+        """Propagate *argv* instead of the command as sent.
+
+        networking.c: rewriteClientCommandVector()
+        """
+        self.rewritten = list(argv)
+
+    def exec(self) -> Reply:
+        """Run the queued transaction. multi.c: execCommand()"""
+        return exec_command(self)
+
+    def discard_transaction(self) -> None:
+        """Forget queue and watched keys. multi.c: discardTransaction()"""
+        discard_transaction(self)
+
+    def watch_for_key(self, key: bytes) -> None:
+        """Watch *key* of the selected database. multi.c: watchForKey()"""
+        watch_for_key(self, key)
+
+    def unwatch_all_keys(self) -> None:
+        """Watch nothing any more. multi.c: unwatchAllKeys()"""
+        unwatch_all_keys(self)
+
+    def help(self, *subcommands: tuple[str, str]) -> Reply:
+        """The reply of a HELP subcommand. networking.c: addReplyHelp()"""
+        assert self.cmd is not None
+        name = self.cmd.name.split("|")[0].upper()
+        lines = [f"{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"]
+        for usage, meaning in (*subcommands, ("HELP", "Print this help.")):
+            lines += [usage, f"    {meaning}"]
+        return [Status(line.encode()) for line in lines]
+
+    def push(self, message: Reply) -> None:
+        """Send something that is not the reply of a command."""
+        self.outbox.append(message)
+        self.on_output()
+
+    def fullname(self) -> str:
+        """The running command's full name as error texts show it, e.g. ``config|get``."""
+        assert self.cmd is not None
+        return self.cmd.name
+
+    def redacted(self, argv: list[bytes]) -> list[bytes]:
+        """*argv* as logs may show it: secrets replaced.
+
+        networking.c: redactClientCommandArgument()
+        """
+        hidden = REDACTED_FROM.get(argv[0].lower())
+        if hidden is None:
+            return argv
+        return argv[:hidden] + [b"(redacted)"] * (len(argv) - hidden)
+
+    def wrong_arity(self) -> CommandError:
+        """The error for the running command's arguments being too many or too few."""
+        return wrong_arity(self.fullname())
+
+    def __repr__(self) -> str:
+        return f"<Client id={self.id} addr={self.addr} db={self.db.id}>"

@@ -1,0 +1,24 @@
+"""Feeding MONITOR: every command, with time, database and address, to whoever asked.
+
+Redis: ``replicationFeedMonitors()`` in replication.c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miniredis.reply import Status
+from miniredis.structs.repr import sds_cat_repr
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+
+
+def replication_feed_monitors(c: Client, argv: list[bytes]) -> None:
+    """Send a line such as ``1391234400.000000 [0 127.0.0.1:50000] "GET" "key"``."""
+    server = c.server
+    seconds, us = divmod(server.us, 1_000_000)
+    head = b"%d.%06d [%d %s] " % (seconds, us, c.db.id, c.addr.encode())
+    line = Status(head + b" ".join(sds_cat_repr(arg) for arg in c.redacted(argv)))
+    for monitor in server.monitors:
+        monitor.push(line)

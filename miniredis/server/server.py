@@ -1,0 +1,565 @@
+"""The server: its state, and the way of a command through it.
+
+:meth:`Server.process_command` is what everything comes through, whatever a client is
+connected by: due time events first, then the checks that cut across commands, then
+:meth:`Server.call`, which runs the command and accounts for it.
+
+Redis: server.c.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import miniredis.commands.all  # noqa: F401  (fills the table)
+from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
+from miniredis.commands.client_flags import (
+    CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
+    CLIENT_UNAUTHENTICATED,
+)
+from miniredis.commands.pubsub import pubsub_unsubscribe_all
+from miniredis.commands.table import Command, lookup
+from miniredis.errors import CommandError, ServerClosedError
+from miniredis.keyspace.db import RedisDb
+from miniredis.keyspace.expire import (
+    ACTIVE_EXPIRE_CYCLE_FAST,
+    ActiveExpireCycle,
+    CycleReport,
+    ExpireEngine,
+    StaleGate,
+)
+from miniredis.keyspace.object import (
+    LRU_CLOCK_MAX,
+    LRU_CLOCK_RESOLUTION,
+    RedisObject,
+    lfu_decr_and_return,
+    lfu_get_time_in_minutes,
+    lfu_log_incr,
+)
+from miniredis.probe import SILENT, Probe
+from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.checks import check_command, reply_is_wanted
+from miniredis.server.client import Client
+from miniredis.server.config import Config
+from miniredis.server.cron import server_cron
+from miniredis.server.events import publish_keyspace_event
+from miniredis.server.info import gen_redis_info_string
+from miniredis.server.latency import LatencyMonitor, create_latency_report
+from miniredis.server.monitor import replication_feed_monitors
+from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key, unwatch_all_keys
+from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_WRITE, ClientPause
+from miniredis.server.propagation import Propagation
+from miniredis.server.slowlog import SlowLog
+from miniredis.server.stats import Stats
+from miniredis.structs.ae import EventLoop
+from miniredis.structs.hashing import HashFunction, fast_hash
+
+IDLE_CRONS_ENOUGH = 100  # missed cron runs without a deletion after which the rest is skipped
+
+
+class Sink(Protocol):
+    """A listener to the replication stream: a replica link, an append-only file, a test."""
+
+    def __call__(self, dbid: int, argv: list[bytes]) -> None: ...
+
+
+class Server(Stats):
+    """A Redis server in this process.
+
+    *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
+    every random choice and the layout of the tables; None draws one. *cost* is what work
+    costs in virtual time. *hash_function* replaces the seeded hash. *stale_gate* chooses
+    between the gate as it is and as it was meant, see ``keyspace/expire.py``. *probe*
+    hears internal events. Other keywords are parameters of redis.conf in Python's
+    spelling, e.g. ``hz=100``, ``active_expire_effort=5``, ``databases=4``.
+
+    Plain attributes carry Redis's names. All of them may be read; ``lock`` is held while
+    a command or a time event runs.
+    """
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        seed: int | None = None,
+        *,
+        cost: CostModel | None = None,
+        hash_function: HashFunction | None = None,
+        stale_gate: StaleGate = StaleGate.DEAD,
+        probe: Probe = SILENT,
+        **config: Any,
+    ) -> None:
+        self.clock = SystemClock() if clock is None else clock
+        if isinstance(self.clock, SkewedClock):
+            raise TypeError("a Server needs the true clock; a SkewedClock is for its clients")
+        if not isinstance(self.clock, Clock):
+            raise TypeError(f"clock must be a SystemClock or VirtualClock, not {clock!r}")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+            raise TypeError(f"seed must be an int or None, not {seed!r}")
+        self.seed = random.SystemRandom().getrandbits(63) if seed is None else seed
+        self.rng = random.Random(self.seed)
+        self.hash_function = hash_function or fast_hash(self.seed)
+        self.cost = cost or CostModel()
+        self.probe = probe
+        self.lock = threading.RLock()
+        self.closed = False
+        self.config = Config(**config)
+        self.config.on_change = self.apply_config
+        self.run_id = "%040x" % self.rng.getrandbits(160)
+
+        self.us = self.clock.us()  # cached clock, and the highest one seen by a command
+        self.mstime = self.us // 1000
+        self.start_us = self.us
+        self.fixed_time_expire = 0
+        self.in_nested_call = 0
+        self.in_exec = False
+        self.loading = False
+        self.masterhost: str | None = None
+        self.current_client: Client | None = None
+        self.clients: dict[int, Client] = {}
+        self.next_client_id = 1
+        self.monitors: list[Client] = []
+        self.pubsub_channels: dict[bytes, dict[Client, None]] = {}
+        self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
+        self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
+        self.unblocked = threading.Condition(self.lock)
+        self.pause = ClientPause(self)
+        self.propagation = Propagation(self)
+        self.slowlog = SlowLog()
+        self.latency = LatencyMonitor()
+
+        self.pause_cron = False
+        self.active_expire_enabled = True
+        self.cronloops = 0
+        self.resize_db = self.rehash_db = 0  # databases the cron looks at next
+        self.dirty = 0  # changes of the data set, ever
+        super().__init__()
+        self.gates = False
+        self.hz: int = self.config.hz
+        self.apply_config()
+        self.lruclock = self.get_lru_clock()
+        self.databases = [RedisDb(id, self) for id in range(self.config.databases)]
+        self.expire_engine: ExpireEngine = ActiveExpireCycle(self, stale_gate)
+        self._command_cache: dict[bytes, Command] = {}
+        self.el = EventLoop(self.clock)
+        self.el.create_time_event(1, lambda: server_cron(self))
+        if isinstance(self.clock, VirtualClock):
+            self.clock.attach(self)
+
+    # -- configuration --------------------------------------------------------------
+
+    def apply_config(self) -> None:
+        """Cache what hot paths ask of the configuration; run after every change."""
+        config = self.config
+        self.hz = config.hz
+        self.active_expire_effort: int = config.active_expire_effort
+        self.activerehashing: bool = config.activerehashing
+        self.notify_keyspace_events: int = config.notify_keyspace_events
+        self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
+        self.latency_monitor_threshold: int = config.latency_monitor_threshold
+        self.latency_tracking: bool = config.latency_tracking
+        self.maxmemory_lfu = "lfu" in config.maxmemory_policy
+        self.repl_slave_ro: bool = config.replica_read_only
+        # The shortest command in µs that slow log or latency monitor want to hear of.
+        thresholds = []
+        if config.slowlog_log_slower_than >= 0:
+            thresholds.append(config.slowlog_log_slower_than)
+        if self.latency_monitor_threshold:
+            thresholds.append(self.latency_monitor_threshold * 1000)
+        self.slow_us = min(thresholds, default=1 << 62)
+        self.update_gates()
+
+    def update_gates(self) -> None:
+        """Note whether any command has more to pass than existence and arity."""
+        self.gates = self.pause.type != 0 or bool(self.config.requirepass)
+
+    # -- clients ----------------------------------------------------------------------
+
+    def create_client(self, addr: str = "", laddr: str = "") -> Client:
+        """A new client; *addr* and *laddr* are the far and near ``host:port``.
+
+        networking.c: createClient()
+        """
+        with self.lock:
+            self._check_open()
+            c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
+            self.next_client_id += 1
+            if self.config.requirepass:
+                c.flags |= CLIENT_UNAUTHENTICATED
+            self.clients[c.id] = c
+            self.stat_numconnections += 1
+            return c
+
+    def free_client(self, c: Client) -> None:
+        """Forget a client whose connection has ended. networking.c: freeClient()"""
+        with self.lock:
+            if self.clients.pop(c.id, None) is None:
+                return
+            pubsub_unsubscribe_all(c)
+            unwatch_all_keys(c)
+            self.pause.forget(c)
+            if c in self.monitors:
+                self.monitors.remove(c)
+            c.outbox.clear()
+            c.flags |= CLIENT_CLOSE_AFTER_REPLY
+
+    def kill_client(self, c: Client) -> None:
+        """Close another client's connection: CLIENT KILL."""
+        self.free_client(c)
+        c.on_close()
+
+    def pause_clients(self, end_ms: int, write_only: bool) -> None:
+        """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
+        self.pause.pause(end_ms, CLIENT_PAUSE_WRITE if write_only else CLIENT_PAUSE_ALL)
+
+    # -- a command's way ----------------------------------------------------------------
+
+    def process_command(self, c: Client, argv: list[bytes]) -> Reply:
+        """Run one command of a client. *argv* must not be empty and is not copied.
+
+        Returns the reply; an error is returned, not raised, as a ``CommandError``.
+        ``BLOCKED`` means that the reply will come later through ``c.outbox``.
+
+        Raises :class:`ServerClosedError` after :meth:`close`.
+
+        server.c: processCommand()
+        """
+        with self.lock:
+            now = self.clock.us()
+            next_us = self.el.next_us
+            if next_us is None or not self.us <= now < next_us:
+                self._check_open()
+                self.process_events()
+                now = self.clock.us()
+            cmd = self._command_cache.get(argv[0]) or self._lookup_command(argv)
+            self.current_client = c
+            c.cmd = c.lastcmd = cmd
+            c.argv = argv
+            try:
+                if (
+                    cmd is None
+                    or c.flags
+                    or self.gates
+                    or not (len(argv) == cmd.arity if cmd.arity > 0 else len(argv) >= -cmd.arity)
+                ):
+                    reply = check_command(c, cmd, argv)
+                    if reply is None:
+                        assert cmd is not None
+                        reply = self.call(c, cmd, argv, now)
+                        c.lastinteraction_ms = now // 1000
+                else:
+                    reply = self.call(c, cmd, argv, now)
+                    c.lastinteraction_ms = now // 1000
+            finally:
+                self.current_client = None
+            if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
+                reply = NO_REPLY
+            if self.expire_engine.timelimit_exit or self.pause.unblocked_clients:
+                self.before_sleep()
+            return reply
+
+    def _lookup_command(self, argv: list[bytes]) -> Command | None:
+        """Find the row of a command, remembering names that have no subcommands."""
+        cmd = lookup(argv)
+        if cmd is not None and not cmd.subcommands and "|" not in cmd.name:
+            name = cmd.name.encode()
+            for spelling in (name, name.upper()):
+                self._command_cache[spelling] = cmd
+        return cmd
+
+    def call(self, c: Client, cmd: Command, argv: list[bytes], now: int | None = None) -> Reply:
+        """Run a command that has passed all checks, and account for it.
+
+        Inside, the cached clock stands still (``fixed_time_expire``): only the outermost
+        call sets it, so all commands of a transaction see the same keys alive. What the
+        command changed, and the DELs of keys that it found expired, are propagated
+        together at the end of the outermost call.
+
+        server.c: call()
+        """
+        call_timer = self.clock.us() if now is None else now
+        if self.fixed_time_expire == 0:
+            self.us = call_timer
+            self.mstime = call_timer // 1000
+        dirty = self.dirty
+        c.cmd = cmd
+        c.argv = argv
+        c.rewritten = None
+        c.force_propagation = False
+        self.fixed_time_expire += 1
+        self.in_nested_call += 1
+        stats = self.command_stats.get(cmd) or self.new_command_stats(cmd)
+        try:
+            reply = cmd.proc(c, *argv[1:])  # type: ignore[misc]
+        except CommandError as error:
+            stats.failed_calls += 1
+            self.count_error(error)
+            reply = error
+        finally:
+            self.fixed_time_expire -= 1
+            self.in_nested_call -= 1
+        duration = self.clock.us() - call_timer
+        stats.calls += 1
+        stats.usec += duration
+        if self.latency_tracking:
+            histogram = stats.histogram
+            histogram[duration] = histogram.get(duration, 0) + 1
+        self.stat_numcommands += 1
+        if duration >= self.slow_us:
+            self._note_slow(c, cmd, argv, duration)
+        if self.monitors and not cmd.hidden_from_monitor:
+            replication_feed_monitors(c, argv)
+        if self.propagation.active:
+            self.propagation.after_call(c, cmd, argv, self.dirty > dirty or c.force_propagation)
+        if self.probe is not SILENT:
+            self.probe.command(c, argv, reply, duration)
+        return reply
+
+    def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
+        """Slow log and latency monitor. server.c: call(), slowlogPushCurrentCommand()"""
+        event = "fast-command" if "fast" in cmd.flags else "command"
+        self.latency_add_sample_if_needed(event, duration // 1000)
+        threshold = self.config.slowlog_log_slower_than
+        max_len = self.config.slowlog_max_len
+        if 0 <= threshold <= duration and "skip_slowlog" not in cmd.flags and max_len:
+            argv = c.redacted(argv)
+            self.slowlog.push_entry(
+                argv, duration, self.us // 1_000_000, c.addr.encode(), c.name, max_len
+            )
+
+    # -- time events --------------------------------------------------------------------
+
+    def next_event_us(self) -> int | None:
+        """The instant of the next time event in µs; for the virtual clock."""
+        return self.el.next_us
+
+    def process_due_events(self) -> None:
+        """Run what is due now; for the virtual clock."""
+        self.process_events()
+
+    def process_events(self) -> None:
+        """Run due time events, then what precedes a sleep.
+
+        After a time in which nobody came (an embedded server has no thread of its own),
+        the cron runs that were missed are made up for, as long as they find work.
+        """
+        with self.lock:
+            if self.closed:
+                return
+            now = self.clock.us()
+            late_us = 0 if self.clock.virtual or self.el.next_us is None else now - self.el.next_us
+            self.us = min(self.us, now)
+            self.el.process_time_events()
+            self.before_sleep()
+            self._make_up_for_missed_crons(late_us * self.hz // 1_000_000)
+
+    def _make_up_for_missed_crons(self, missed: int) -> None:
+        """Run up to *missed* crons now, until 100 in a row have found nothing to do."""
+        idle = 0
+        while missed > 0 and idle < IDLE_CRONS_ENOUGH:
+            if not any(db.expires.index or db.dict.is_rehashing() for db in self.databases):
+                return
+            before = self.stat_expiredkeys
+            server_cron(self)
+            self.before_sleep()
+            missed -= 1
+            idle = 0 if self.stat_expiredkeys > before else idle + 1
+
+    def before_sleep(self) -> None:
+        """A fast cycle if one is wanted, then commands that were held back.
+
+        server.c: beforeSleep()
+        """
+        with self.lock:
+            if (
+                self.active_expire_enabled
+                and self.masterhost is None
+                and self.expire_engine.fast_cycle_wanted()
+            ):
+                self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
+            unblocked = self.pause.unblocked_clients
+            for _ in range(len(unblocked)):
+                c = unblocked.popleft()
+                reply = self.process_command(c, c.argv)
+                if not c.blocked:
+                    c.push(reply)
+                    self.unblocked.notify_all()
+
+    def active_expire_cycle(self, type: str = "slow") -> CycleReport:
+        """Run one active expire cycle now and tell what it did, window by window.
+
+        *type* is ``slow`` or ``fast``. ``ValueError`` for anything else.
+        """
+        with self.lock:
+            self._check_open()
+            return self.expire_engine.active_expire_cycle(type, record=True)
+
+    def clients_cron(self) -> None:
+        """Close clients idle for longer than ``timeout`` seconds. server.c: clientsCron()"""
+        timeout = self.config.timeout
+        if not timeout:
+            return
+        for c in list(self.clients.values()):
+            if not c.flags and self.mstime - c.lastinteraction_ms > timeout * 1000:
+                self.kill_client(c)
+
+    # -- the clock --------------------------------------------------------------------
+
+    def now_ms(self) -> int:
+        """A fresh reading of the clock in ms, which TTL and EXPIRE use. Redis: mstime()"""
+        return self.clock.us() // 1000
+
+    def update_cached_time(self, us: int) -> None:
+        """Set the clock that stands still during a command. server.c: updateCachedTime()"""
+        self.us = us
+        self.mstime = us // 1000
+
+    def get_lru_clock(self) -> int:
+        """Seconds, wrapping after 194 days. evict.c: getLRUClock()"""
+        return (self.mstime // LRU_CLOCK_RESOLUTION) & LRU_CLOCK_MAX
+
+    def lru_clock(self) -> int:
+        """The access time to note, as the last cron left it. evict.c: LRU_CLOCK()"""
+        return self.lruclock
+
+    def touch_lfu(self, o: RedisObject) -> None:
+        """Count an access under an LFU policy. db.c: updateLFU()"""
+        minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+        counter = lfu_decr_and_return(o, minutes, self.config.lfu_decay_time)
+        counter = lfu_log_incr(counter, self.config.lfu_log_factor, self.rng)
+        o.lru = minutes << 8 | counter
+
+    # -- what the keyspace asks of its server -------------------------------------------
+
+    def serving_master(self) -> bool:
+        """Whether the running command comes over the link to our primary."""
+        return self.current_client is not None and bool(self.current_client.flags & CLIENT_MASTER)
+
+    def check_client_pause_timeout_and_return_if_paused(self) -> bool:
+        """See ``server/pause.py``."""
+        return self.pause.type != 0 and self.pause.check_timeout()
+
+    def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None:
+        """Publish a keyspace event if its class is on. notify.c: notifyKeyspaceEvent()"""
+        if self.probe is not SILENT:
+            self.probe.keyspace_event(event, key, dbid)
+        publish_keyspace_event(self, type, event, key, dbid)
+
+    def signal_modified_key(self, db: RedisDb, key: bytes) -> None:
+        """*key* was changed: whoever watches it must know. db.c: signalModifiedKey()"""
+        if db.watched_keys:
+            touch_watched_key(db, key)
+
+    def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None:
+        """A key came into being; clients may be waiting for it. blocked.c"""
+
+    def check_already_expired(self, when: int) -> bool:
+        """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
+        return when <= self.now_ms() and not self.loading and self.masterhost is None
+
+    def empty_data(self, databases: list[RedisDb]) -> None:
+        """Drop all keys of *databases*. db.c: emptyData()"""
+        for db in databases:
+            touch_all_watched_keys_in_db(db, None)
+        self.dirty += sum(db.empty() for db in databases)
+
+    def swap_databases(self, db1: RedisDb, db2: RedisDb) -> None:
+        """Exchange the contents of two databases. db.c: dbSwapDatabases()"""
+        if db1 is not db2:
+            touch_all_watched_keys_in_db(db1, db2)
+            touch_all_watched_keys_in_db(db2, db1)
+            db1.swap(db2)
+
+    def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None:
+        """Queue the DEL or UNLINK of an expired key. db.c: propagateDeletion()"""
+        if self.propagation.active:
+            self.propagation.also_propagate(db.id, [b"UNLINK" if lazy else b"DEL", key])
+
+    def propagate_pending_commands(self) -> None:
+        """Send what was queued, one by one. server.c: propagatePendingCommands()"""
+        if self.propagation.active and not self.in_nested_call:
+            self.propagation.flush(transaction=False)
+
+    def time_expire_del(self, delete: Callable[[], object]) -> None:
+        """Delete an expired key under the latency monitor's eye (event ``expire-del``)."""
+        start = self.clock.ms()
+        delete()
+        self.latency_add_sample_if_needed("expire-del", self.clock.ms() - start)
+
+    def latency_add_sample_if_needed(self, event: str, ms: int) -> None:
+        """Tell the latency monitor, if it is on and *ms* reaches its threshold."""
+        if 0 < self.latency_monitor_threshold <= ms:
+            self.latency.add_sample(event, ms, self.clock.us() // 1_000_000)
+
+    # -- looking in from outside -----------------------------------------------------
+
+    def dbsize(self, db: int = 0) -> int:
+        """Number of keys of a database, dead ones included. DBSIZE"""
+        if not 0 <= db < len(self.databases):
+            raise ValueError(f"database {db!r} does not exist: 0...{len(self.databases) - 1}")
+        return len(self.databases[db])
+
+    def info(self, sections: Sequence[bytes] = ()) -> bytes:
+        """The text of INFO for some sections, or for the default ones."""
+        return gen_redis_info_string(self, sections)
+
+    def latency_report(self) -> str:
+        """The text of LATENCY DOCTOR."""
+        return create_latency_report(self)
+
+    def add_sink(self, sink: Sink) -> None:
+        """Let *sink* hear every command of the replication stream from now on."""
+        with self.lock:
+            self.propagation.add_sink(sink)
+
+    def clients_waiting(self) -> Iterable[Client]:
+        """Clients that are blocked now."""
+        return [c for c in self.clients.values() if c.blocked]
+
+    def wait_for_reply(self, c: Client) -> Reply:
+        """Wait until a blocked client has its reply, letting time pass, and return it.
+
+        For transports without an event loop. Under a virtual clock time jumps from event
+        to event; under the system clock the thread sleeps between them.
+        """
+        with self.lock:
+            while True:
+                self._check_open()
+                if not c.blocked and c.outbox:
+                    return c.outbox.pop()
+                next_us = self.el.next_us
+                assert next_us is not None
+                if isinstance(self.clock, VirtualClock):
+                    self.clock.advance_to_us(max(next_us, self.clock.us()))
+                else:
+                    self.unblocked.wait(max(next_us - self.clock.us(), 0) / 1_000_000)
+                    self.process_events()
+
+    def close(self) -> None:
+        """Answer no command any more and drop all clients. Harmless when called again."""
+        with self.lock:
+            if self.closed:
+                return
+            for c in list(self.clients.values()):
+                self.kill_client(c)
+            self.closed = True
+            self.el = EventLoop(self.clock)
+            if isinstance(self.clock, VirtualClock):
+                self.clock.detach(self)
+            self.unblocked.notify_all()
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise ServerClosedError("this miniredis server was closed")
+
+    def _check(self) -> None:
+        """Assert the invariants of all databases and of the event loop."""
+        for db in self.databases:
+            db._check()
+        self.el._check()
+        assert self.fixed_time_expire == 0
+        assert self.in_nested_call == 0
+        assert not self.in_exec
