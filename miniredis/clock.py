@@ -203,7 +203,8 @@ class CostModel:
     bucket_ns: int = 5  # visiting one bucket of the expires table
     sampled_ns: int = 45  # looking at one entry of a chain
     deleted_ns: int = 700  # deleting one key from both dicts and freeing it
-    rehash_bucket_ns: int = 60  # moving or skipping one bucket in the cron's rehash
+    rehash_entry_ns: int = 60  # moving one entry in the cron's rehash
+    rehash_empty_ns: int = 2  # passing over one bucket in it
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -214,7 +215,7 @@ class CostModel:
 
 
 #: Work that takes no time: for tests in step with a server whose clock is frozen.
-FREE = CostModel(0, 0, 0, 0, 0, 0)
+FREE = CostModel(0, 0, 0, 0, 0, 0, 0)
 
 
 def _check_seconds(seconds: float) -> None:

@@ -82,6 +82,7 @@ class InProcessConnection(AbstractConnection):
         self.server = server
         self.client: Client | None = None
         self._replies: deque[Reply] = deque()
+        self._hung_up = False  # the server closed the connection; nobody has noticed yet
         self._is_utf8 = self.encoder.encoding.lower().replace("-", "") == "utf8"
         self._plain = self._is_utf8 and self.encoder.encoding_errors == "strict"
 
@@ -102,6 +103,7 @@ class InProcessConnection(AbstractConnection):
             self.client = self.server.create_client()
         except ServerClosedError as error:
             raise ConnectionError(str(error)) from None
+        self._hung_up = False
         self.client.on_close = self._closed_by_server
         self._replies.clear()
         if self.redis_connect_func is not None:
@@ -133,6 +135,7 @@ class InProcessConnection(AbstractConnection):
 
     def _closed_by_server(self) -> None:
         self.client = None
+        self._hung_up = True
 
     def disconnect(self, *args: Any, **kwargs: Any) -> None:
         """Give the server-side client back."""
@@ -194,6 +197,9 @@ class InProcessConnection(AbstractConnection):
 
     def submit(self, argv: list[bytes]) -> None:
         """Run a command and queue what came of it: messages first, then the reply."""
+        if self._hung_up:
+            self._hung_up = False
+            raise ConnectionError("Connection closed by server.")
         reply = self.process(argv)
         client = self.client
         if client is not None:

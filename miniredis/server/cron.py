@@ -118,12 +118,14 @@ def rehash_milliseconds(server: Server, d: Dict, ms: int) -> None:
     """
     if d.pauserehash > 0:
         return
-    clock, cost = server.clock, server.cost.rehash_bucket_ns
+    clock, cost = server.clock, server.cost
     start = clock.ms()
     while d.is_rehashing():
-        before = d.rehashidx
+        buckets, entries = d.rehashidx, d.ht_used[0]
+        size = len(d.ht_table[0])
         more = d.rehash(REHASH_BATCH)
-        after = d.rehashidx if more else before + REHASH_BATCH
-        clock.spend_ns((after - before) * cost)
+        passed = (d.rehashidx if more else size) - buckets
+        moved = entries - (d.ht_used[0] if more else 0)
+        clock.spend_ns(passed * cost.rehash_empty_ns + moved * cost.rehash_entry_ns)
         if not more or clock.ms() - start > ms:
             return

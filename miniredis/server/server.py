@@ -517,7 +517,8 @@ class Server(Stats):
 
     def clients_waiting(self) -> Iterable[Client]:
         """Clients that are blocked now."""
-        return [c for c in self.clients.values() if c.blocked]
+        with self.lock:
+            return [c for c in self.clients.values() if c.blocked]
 
     def wait_for_reply(self, c: Client) -> Reply:
         """Wait until a blocked client has its reply, letting time pass, and return it.

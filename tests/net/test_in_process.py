@@ -1,0 +1,137 @@
+"""connection.py: what is special about a client without a wire."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+import pytest
+import redis
+
+import miniredis
+
+
+def test_every_client_has_its_own_server_unless_given_one() -> None:
+    a, b = miniredis.Redis(), miniredis.Redis()
+    a.set("k", "v")
+    assert b.get("k") is None
+    assert isinstance(a, redis.Redis)
+    shared = miniredis.Redis(server=a.server)
+    assert shared.get("k") == b"v"
+    with pytest.raises(TypeError, match=r"must be a miniredis\.Server"):
+        miniredis.Redis(server="localhost")  # type: ignore[arg-type]
+
+
+def test_from_url() -> None:
+    server = miniredis.Server()
+    r = miniredis.Redis.from_url("miniredis:///3?decode_responses=true", server=server)
+    r.set("k", "v")
+    assert r.get("k") == "v"
+    assert server.dbsize(3) == 1
+    with pytest.raises(ValueError, match="miniredis://"):
+        miniredis.Redis.from_url("redis://localhost")
+    with pytest.raises(ValueError, match="database number"):
+        miniredis.Redis.from_url("miniredis:///x")
+
+
+def test_arguments_about_sockets_mean_nothing() -> None:
+    assert miniredis.Redis("example.invalid", 1, 2, socket_timeout=1).ping()
+
+
+def test_a_closed_server_says_so() -> None:
+    server = miniredis.Server()
+    r = server.client()
+    p = r.pubsub()
+    p.subscribe("c")
+    server.close()
+    server.close()
+    with pytest.raises(redis.ConnectionError, match="closed"):
+        r.get("k")
+    with pytest.raises(redis.ConnectionError):
+        r.pipeline().set("a", 1).execute()
+    with pytest.raises(redis.ConnectionError):
+        server.client().ping()
+
+
+def test_passwords() -> None:
+    server = miniredis.Server(requirepass="secret")
+    with pytest.raises(redis.AuthenticationError):
+        server.client().get("k")
+    assert server.client(password="secret").ping()
+    with pytest.raises(redis.AuthenticationError):
+        server.client(password="wrong").ping()
+
+
+def test_servers_are_garbage_collected() -> None:
+    refs = []
+    clock = miniredis.VirtualClock()
+    for i in range(100):
+        server = miniredis.Server(clock=clock, seed=i)
+        server.client().set("k", "v")
+        refs.append(weakref.ref(server))
+    del server
+    gc.collect()
+    assert not any(ref() for ref in refs)
+    assert clock.next_event_us() is None
+
+
+def test_a_blocked_client_lets_virtual_time_pass() -> None:
+    clock = miniredis.VirtualClock(1_000_000)
+    server = miniredis.Server(clock=clock)
+    r = server.client()
+    r.set("k", "v")
+    r.client_pause(150)
+    assert r.get("k") == b"v"  # held back until the pause has ended
+    assert 1_000_150 <= clock.ms() <= 1_000_301
+
+
+def test_get_message_waits_in_virtual_time() -> None:
+    clock = miniredis.VirtualClock(1_000_000)
+    server = miniredis.Server(clock=clock, notify_keyspace_events="Ex")
+    r = server.client(decode_responses=True)
+    p = r.pubsub(ignore_subscribe_messages=True)
+    p.subscribe("__keyevent@0__:expired")
+    assert p.get_message(timeout=0) is None
+    r.set("k", "v", px=250)
+    message = None
+    while message is None:
+        message = p.get_message(timeout=1)
+    assert message["data"] == "k"
+    assert 1_000_251 <= clock.ms() < 1_001_300
+
+
+def test_unblocked_by_another_thread() -> None:
+    server = miniredis.Server()
+    r, admin = server.client(), server.client()
+    admin.client_pause(60_000, all=False)
+    done = threading.Event()
+
+    def write() -> None:
+        r.set("k", "v")
+        done.set()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    while not server.clients_waiting():
+        pass
+    assert not done.is_set()
+    admin.client_unpause()
+    thread.join(10)
+    assert done.is_set()
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    def run() -> list[object]:
+        clock = miniredis.VirtualClock()
+        server = miniredis.Server(clock=clock, seed=5)
+        r = server.client()
+        for i in range(300):
+            r.set(f"k{i}", i, px=1 + i * 7 % 500)
+        seen: list[object] = []
+        for _ in range(10):
+            clock.advance(50)
+            seen += [r.randomkey(), r.scan(), server.dbsize()]
+        return seen
+
+    assert run() == run()
