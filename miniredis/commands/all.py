@@ -15,6 +15,7 @@ from miniredis.commands import (  # noqa: F401
     latency_cmds,
     lcs,
     pubsub,
+    pubsub_info,
     scanning,
     slowlog_cmds,
     t_string,

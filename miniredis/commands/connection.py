@@ -93,7 +93,7 @@ def authenticate(c: Client, username: bytes, password: bytes) -> None:
     flags=_ALWAYS,
     group="connection",
     since="1.0.0",
-    complexity="O(1)",
+    complexity="O(N) in the passwords of the user",
 )
 def auth(c: Client, *args: bytes) -> Reply:
     """AUTH [username] password
@@ -104,6 +104,8 @@ def auth(c: Client, *args: bytes) -> Reply:
     """
     if len(args) > 2:
         raise syntax_error()
+    for position in range(1, len(c.argv)):
+        c.redact(position)
     if len(args) == 1 and not c.server.config.requirepass:
         raise CommandError(
             "ERR AUTH <password> called without any password configured for the default user. "
@@ -164,6 +166,9 @@ def _hello_options(c: Client, args: tuple[bytes, ...]) -> None:
     while i < len(args):
         option, rest = args[i].lower(), len(args) - i - 1
         if option == b"auth" and rest >= 2:
+            # The options follow the name and the protocol version.
+            c.redact(i + 3)
+            c.redact(i + 4)
             authenticate(c, args[i + 1], args[i + 2])
             i += 3
         elif option == b"setname" and rest >= 1:

@@ -5,18 +5,18 @@ matching patterns; a client subscribed by both gets it twice. Nothing is stored.
 channels are a name space of their own, without patterns.
 
 SUBSCRIBE and its kin answer by one message a channel instead of a reply: arrays in RESP2,
-pushes in RESP3.
+pushes in RESP3. CLIENT REPLY OFF does not silence messages.
 
 Redis: pubsub.c.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_MULTI
-from miniredis.commands.subcommands import subcommand_syntax_error
-from miniredis.commands.table import command, container
+from miniredis.commands.table import command
 from miniredis.errors import CommandError
 from miniredis.reply import NO_REPLY, Push, Reply
 from miniredis.structs.glob import stringmatch
@@ -26,7 +26,39 @@ if TYPE_CHECKING:
     from miniredis.server.server import Server
 
 _FLAGS = "pubsub noscript loading stale"
+_PUBLISH_FLAGS = "pubsub loading stale fast may_replicate"
 Subscribers = dict[bytes, dict["Client", None]]
+
+
+@dataclass(frozen=True, slots=True)
+class PubsubType:
+    """A kind of subscription. pubsub.c: struct pubsubtype
+
+    ``attribute`` is the same in a client (its names) and in the server (who has each).
+    """
+
+    attribute: str
+    subscribe: bytes
+    unsubscribe: bytes
+
+    def mine(self, c: Client) -> dict[bytes, None]:
+        """What *c* is subscribed to."""
+        names: dict[bytes, None] = getattr(c, self.attribute)
+        return names
+
+    def everybody(self, server: Server) -> Subscribers:
+        """Everybody's subscriptions."""
+        subscribers: Subscribers = getattr(server, self.attribute)
+        return subscribers
+
+    def count(self, c: Client) -> int:
+        """The number in a SUBSCRIBE message: shard channels are counted apart."""
+        return len(self.mine(c)) if self is SHARD_CHANNELS else c.subscription_count()
+
+
+CHANNELS = PubsubType("pubsub_channels", b"subscribe", b"unsubscribe")
+PATTERNS = PubsubType("pubsub_patterns", b"psubscribe", b"punsubscribe")
+SHARD_CHANNELS = PubsubType("pubsub_shard_channels", b"ssubscribe", b"sunsubscribe")
 
 
 def pubsub_publish_message(server: Server, channel: bytes, message: bytes) -> int:
@@ -47,7 +79,7 @@ def pubsub_publish_message(server: Server, channel: bytes, message: bytes) -> in
 
 
 def pubsub_publish_shard_message(server: Server, channel: bytes, message: bytes) -> int:
-    """Send *message* to the subscribers of a shard channel."""
+    """Send *message* to the subscribers of a shard channel; how many they are. O(N)"""
     clients = server.pubsub_shard_channels.get(channel, ())
     for c in clients:
         c.push(Push([b"smessage", channel, message]))
@@ -55,23 +87,18 @@ def pubsub_publish_shard_message(server: Server, channel: bytes, message: bytes)
 
 
 def pubsub_unsubscribe_all(c: Client) -> None:
-    """End all subscriptions without a word, for a client that goes away or is reset."""
-    for mine, everybody in (
-        (c.pubsub_channels, c.server.pubsub_channels),
-        (c.pubsub_patterns, c.server.pubsub_patterns),
-        (c.pubsub_shard_channels, c.server.pubsub_shard_channels),
-    ):
-        for name in list(mine):
-            _remove(c, name, mine, everybody)
+    """End all subscriptions without a word, for a client that goes away or is reset.
+
+    O(N) in its subscriptions. networking.c: clearClientConnectionState(), freeClient()
+    """
+    for type in (CHANNELS, SHARD_CHANNELS, PATTERNS):
+        for name in tuple(type.mine(c)):
+            _remove(c, name, type)
     c.update_pubsub_flag()
 
 
-def _add(c: Client, name: bytes, mine: dict[bytes, None], everybody: Subscribers) -> None:
-    mine[name] = None
-    everybody.setdefault(name, {})[c] = None
-
-
-def _remove(c: Client, name: bytes, mine: dict[bytes, None], everybody: Subscribers) -> None:
+def _remove(c: Client, name: bytes, type: PubsubType) -> None:
+    mine, everybody = type.mine(c), type.everybody(c.server)
     if name in mine:
         del mine[name]
         clients = everybody[name]
@@ -80,42 +107,43 @@ def _remove(c: Client, name: bytes, mine: dict[bytes, None], everybody: Subscrib
             del everybody[name]
 
 
-def _subscribe(
-    c: Client,
-    names: tuple[bytes, ...],
-    kind: bytes,
-    mine: dict[bytes, None],
-    everybody: Subscribers,
-) -> Reply:
-    if c.flags & CLIENT_DENY_BLOCKING and not c.flags & CLIENT_MULTI:
-        raise CommandError(f"ERR {kind.decode().upper()} isn't allowed for a DENY BLOCKING client")
+def _subscribe(c: Client, names: tuple[bytes, ...], type: PubsubType) -> Reply:
+    """pubsub.c: pubsubSubscribeChannel(), pubsubSubscribePattern()"""
+    # A client that must get one reply a command can't subscribe. MULTI was allowed before
+    # that was a rule and still is, but for the younger shard channels.
+    if c.flags & CLIENT_DENY_BLOCKING and (not c.flags & CLIENT_MULTI or type is SHARD_CHANNELS):
+        command_name = type.subscribe.decode().upper()
+        raise CommandError(f"ERR {command_name} isn't allowed for a DENY BLOCKING client")
+    mine, everybody = type.mine(c), type.everybody(c.server)
+    messages = []
     for name in names:
-        _add(c, name, mine, everybody)
-        c.push(Push([kind, name, _count(c, mine)]))
+        mine[name] = None
+        everybody.setdefault(name, {})[c] = None
+        messages.append(Push([type.subscribe, name, type.count(c)]))
+    return _answer(c, messages)
+
+
+def _unsubscribe(c: Client, names: tuple[bytes, ...], type: PubsubType) -> Reply:
+    """Without *names* from all; with a message even if that is none.
+
+    pubsub.c: pubsubUnsubscribeChannel(), pubsubUnsubscribeAllChannels() and their kin
+    """
+    messages = []
+    for name in names or tuple(type.mine(c)):
+        _remove(c, name, type)
+        messages.append(Push([type.unsubscribe, name, type.count(c)]))
+    if not messages:
+        messages.append(Push([type.unsubscribe, None, type.count(c)]))
+    return _answer(c, messages)
+
+
+def _answer(c: Client, messages: list[Push]) -> Reply:
+    """Send *messages* in place of a reply, or within EXEC the last one as the reply."""
     c.update_pubsub_flag()
-    return NO_REPLY
-
-
-def _unsubscribe(
-    c: Client,
-    names: tuple[bytes, ...],
-    kind: bytes,
-    mine: dict[bytes, None],
-    everybody: Subscribers,
-) -> Reply:
-    """Without names: from all, and with a message even if there were none."""
-    names = names or tuple(mine)
-    for name in names:
-        _remove(c, name, mine, everybody)
-        c.push(Push([kind, name, _count(c, mine)]))
-    if not names:
-        c.push(Push([kind, None, _count(c, mine)]))
-    c.update_pubsub_flag()
-    return NO_REPLY
-
-
-def _count(c: Client, mine: dict[bytes, None]) -> int:
-    return len(mine) if mine is c.pubsub_shard_channels else c.subscription_count()
+    reply = messages.pop() if c.server.in_exec else NO_REPLY
+    for message in messages:
+        c.push(message)
+    return reply
 
 
 @command(
@@ -124,7 +152,6 @@ def _count(c: Client, mine: dict[bytes, None]) -> int:
     flags=_FLAGS,
     group="pubsub",
     since="2.0.0",
-    acl="pubsub",
     complexity="O(N) in the number of channels",
 )
 def subscribe(c: Client, *channels: bytes) -> Reply:
@@ -134,7 +161,7 @@ def subscribe(c: Client, *channels: bytes) -> Reply:
 
     pubsub.c: subscribeCommand()
     """
-    return _subscribe(c, channels, b"subscribe", c.pubsub_channels, c.server.pubsub_channels)
+    return _subscribe(c, channels, CHANNELS)
 
 
 @command(
@@ -143,7 +170,6 @@ def subscribe(c: Client, *channels: bytes) -> Reply:
     flags=_FLAGS,
     group="pubsub",
     since="2.0.0",
-    acl="pubsub",
     complexity="O(N) in the number of channels",
 )
 def unsubscribe(c: Client, *channels: bytes) -> Reply:
@@ -153,7 +179,7 @@ def unsubscribe(c: Client, *channels: bytes) -> Reply:
 
     pubsub.c: unsubscribeCommand()
     """
-    return _unsubscribe(c, channels, b"unsubscribe", c.pubsub_channels, c.server.pubsub_channels)
+    return _unsubscribe(c, channels, CHANNELS)
 
 
 @command(
@@ -162,7 +188,6 @@ def unsubscribe(c: Client, *channels: bytes) -> Reply:
     flags=_FLAGS,
     group="pubsub",
     since="2.0.0",
-    acl="pubsub",
     complexity="O(N) in the number of patterns",
 )
 def psubscribe(c: Client, *patterns: bytes) -> Reply:
@@ -172,7 +197,7 @@ def psubscribe(c: Client, *patterns: bytes) -> Reply:
 
     pubsub.c: psubscribeCommand()
     """
-    return _subscribe(c, patterns, b"psubscribe", c.pubsub_patterns, c.server.pubsub_patterns)
+    return _subscribe(c, patterns, PATTERNS)
 
 
 @command(
@@ -181,8 +206,7 @@ def psubscribe(c: Client, *patterns: bytes) -> Reply:
     flags=_FLAGS,
     group="pubsub",
     since="2.0.0",
-    acl="pubsub",
-    complexity="O(N) in the number of patterns",
+    complexity="O(N+M) in the client's patterns and all patterns; here O(N)",
 )
 def punsubscribe(c: Client, *patterns: bytes) -> Reply:
     """PUNSUBSCRIBE [pattern [pattern ...]]
@@ -191,7 +215,7 @@ def punsubscribe(c: Client, *patterns: bytes) -> Reply:
 
     pubsub.c: punsubscribeCommand()
     """
-    return _unsubscribe(c, patterns, b"punsubscribe", c.pubsub_patterns, c.server.pubsub_patterns)
+    return _unsubscribe(c, patterns, PATTERNS)
 
 
 @command(
@@ -202,7 +226,6 @@ def punsubscribe(c: Client, *patterns: bytes) -> Reply:
     access="not_key",
     group="pubsub",
     since="7.0.0",
-    acl="pubsub",
     complexity="O(N) in the number of shard channels",
 )
 def ssubscribe(c: Client, *channels: bytes) -> Reply:
@@ -212,9 +235,7 @@ def ssubscribe(c: Client, *channels: bytes) -> Reply:
 
     pubsub.c: ssubscribeCommand()
     """
-    return _subscribe(
-        c, channels, b"ssubscribe", c.pubsub_shard_channels, c.server.pubsub_shard_channels
-    )
+    return _subscribe(c, channels, SHARD_CHANNELS)
 
 
 @command(
@@ -225,7 +246,6 @@ def ssubscribe(c: Client, *channels: bytes) -> Reply:
     access="not_key",
     group="pubsub",
     since="7.0.0",
-    acl="pubsub",
     complexity="O(N) in the number of shard channels",
 )
 def sunsubscribe(c: Client, *channels: bytes) -> Reply:
@@ -235,18 +255,15 @@ def sunsubscribe(c: Client, *channels: bytes) -> Reply:
 
     pubsub.c: sunsubscribeCommand()
     """
-    return _unsubscribe(
-        c, channels, b"sunsubscribe", c.pubsub_shard_channels, c.server.pubsub_shard_channels
-    )
+    return _unsubscribe(c, channels, SHARD_CHANNELS)
 
 
 @command(
     "publish",
     arity=3,
-    flags="pubsub loading stale fast",
+    flags=_PUBLISH_FLAGS,
     group="pubsub",
     since="2.0.0",
-    acl="pubsub",
     complexity="O(N+M) in the channel's subscribers and all patterns",
 )
 def publish(c: Client, channel: bytes, message: bytes) -> Reply:
@@ -263,12 +280,11 @@ def publish(c: Client, channel: bytes, message: bytes) -> Reply:
 @command(
     "spublish",
     arity=3,
-    flags="pubsub loading stale fast",
+    flags=_PUBLISH_FLAGS,
     keys=(1, 1, 1),
     access="not_key",
     group="pubsub",
     since="7.0.0",
-    acl="pubsub",
     complexity="O(N) in the shard channel's subscribers",
 )
 def spublish(c: Client, channel: bytes, message: bytes) -> Reply:
@@ -280,125 +296,3 @@ def spublish(c: Client, channel: bytes, message: bytes) -> Reply:
     """
     c.force_propagation = True
     return pubsub_publish_shard_message(c.server, channel, message)
-
-
-# -- PUBSUB -----------------------------------------------------------------------------
-
-container("pubsub", group="pubsub", since="2.8.0", summary="Tells who is subscribed to what.")
-_LOOK = "pubsub loading stale"
-
-
-def _channels(everybody: Subscribers, patterns: tuple[bytes, ...]) -> list[Reply]:
-    return [name for name in everybody if not patterns or stringmatch(patterns[0], name)]
-
-
-def _numsub(everybody: Subscribers, channels: tuple[bytes, ...]) -> list[Reply]:
-    return [item for name in channels for item in (name, len(everybody.get(name, ())))]
-
-
-@command(
-    "pubsub|channels",
-    arity=-2,
-    flags=_LOOK,
-    group="pubsub",
-    since="2.8.0",
-    acl="pubsub",
-    complexity="O(N) in the number of channels",
-)
-def pubsub_channels(c: Client, _: bytes, *pattern: bytes) -> Reply:
-    """PUBSUB CHANNELS [pattern]
-
-    Channels with at least one subscriber; subscriptions by pattern do not count.
-
-    pubsub.c: pubsubCommand()
-    """
-    if len(pattern) > 1:
-        raise subcommand_syntax_error(c.argv)
-    return _channels(c.server.pubsub_channels, pattern)
-
-
-@command(
-    "pubsub|shardchannels",
-    arity=-2,
-    flags=_LOOK,
-    group="pubsub",
-    since="7.0.0",
-    acl="pubsub",
-    complexity="O(N) in the number of shard channels",
-)
-def pubsub_shardchannels(c: Client, _: bytes, *pattern: bytes) -> Reply:
-    """PUBSUB SHARDCHANNELS [pattern]
-
-    Shard channels with at least one subscriber.
-
-    pubsub.c: pubsubCommand()
-    """
-    if len(pattern) > 1:
-        raise subcommand_syntax_error(c.argv)
-    return _channels(c.server.pubsub_shard_channels, pattern)
-
-
-@command(
-    "pubsub|numsub",
-    arity=-2,
-    flags=_LOOK,
-    group="pubsub",
-    since="2.8.0",
-    acl="pubsub",
-    complexity="O(N) in the number of channels asked for",
-)
-def pubsub_numsub(c: Client, _: bytes, *channels: bytes) -> Reply:
-    """PUBSUB NUMSUB [channel [channel ...]]
-
-    How many clients are subscribed to each channel.
-
-    pubsub.c: pubsubCommand()
-    """
-    return _numsub(c.server.pubsub_channels, channels)
-
-
-@command(
-    "pubsub|shardnumsub",
-    arity=-2,
-    flags=_LOOK,
-    group="pubsub",
-    since="7.0.0",
-    acl="pubsub",
-    complexity="O(N) in the number of shard channels asked for",
-)
-def pubsub_shardnumsub(c: Client, _: bytes, *channels: bytes) -> Reply:
-    """PUBSUB SHARDNUMSUB [shardchannel [shardchannel ...]]
-
-    How many clients are subscribed to each shard channel.
-
-    pubsub.c: pubsubCommand()
-    """
-    return _numsub(c.server.pubsub_shard_channels, channels)
-
-
-@command("pubsub|numpat", arity=2, flags=_LOOK, group="pubsub", since="2.8.0", acl="pubsub")
-def pubsub_numpat(c: Client, _: bytes) -> Reply:
-    """PUBSUB NUMPAT
-
-    How many different patterns are subscribed to.
-
-    pubsub.c: pubsubCommand()
-    """
-    return len(c.server.pubsub_patterns)
-
-
-@command("pubsub|help", arity=2, flags="loading stale", group="pubsub", since="6.2.0", acl="")
-def pubsub_help(c: Client, _: bytes) -> Reply:
-    """PUBSUB HELP
-
-    What PUBSUB can tell.
-
-    pubsub.c: pubsubCommand()
-    """
-    return c.help(
-        ("CHANNELS [<pattern>]", "Channels with subscribers."),
-        ("NUMPAT", "Number of patterns subscribed to."),
-        ("NUMSUB [<channel> ...]", "Subscribers of each channel."),
-        ("SHARDCHANNELS [<pattern>]", "Shard channels with subscribers."),
-        ("SHARDNUMSUB [<shardchannel> ...]", "Subscribers of each shard channel."),
-    )

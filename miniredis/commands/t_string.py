@@ -368,7 +368,7 @@ def unshare_string_value(c: Client, key: bytes, o: RedisObject) -> bytearray:
     access="RW update",
     group="string",
     since="2.2.0",
-    complexity="O(M) in the length of the value; O(N) once, when the string is first changed",
+    complexity="O(1) for short values; else O(M) in the length of the value",
 )
 def setrange(c: Client, key: bytes, offset: bytes, value: bytes) -> Reply:
     """SETRANGE key offset value
@@ -545,7 +545,7 @@ def msetnx(c: Client, *args: bytes) -> Reply:
     access="RW insert",
     group="string",
     since="2.0.0",
-    complexity="O(M) in the length of what is added, amortized",
+    complexity="O(1) amortized, for short values",
 )
 def append(c: Client, key: bytes, value: bytes) -> Reply:
     """APPEND key value

@@ -9,27 +9,34 @@ Redis: ``processCommand()``, ``rejectCommand()`` in server.c.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import (
+    CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
     CLIENT_REPLY_SKIP,
     CLIENT_REPLY_SKIP_NEXT,
+    CLIENT_SLAVE,
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.table import COMMANDS, Command
 from miniredis.errors import CommandError, wrong_arity
-from miniredis.reply import BLOCKED, QUEUED, Reply
+from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
-from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_WRITE
+from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
+MAY_REPLICATE = frozenset({"write", "may_replicate"})
+TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
 ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in error texts
 
+# First words of a line of HTTP: a browser was made to talk to this port.
+HTTP_WORDS = frozenset({b"host:", b"post"})
 # Allowed between MULTI and EXEC without being queued.
 NOT_QUEUED = frozenset({"exec", "discard", "multi", "watch", "quit", "reset"})
 # Allowed to a RESP2 client that is subscribed.
@@ -50,6 +57,10 @@ ALLOWED_IN_PUBSUB = frozenset(
 
 def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | None:
     """The reply that settles the command without running it, or None to run it."""
+    if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
+        # Such a request may carry commands in its body: none of them may run.
+        c.flags |= CLIENT_CLOSE_AFTER_REPLY
+        return NO_REPLY
     error = _find_error(c, cmd, argv)
     if error is not None:
         return reject_command(c, cmd, error)
@@ -81,7 +92,7 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return unknown_command(argv)
     if not cmd.arity_ok(len(argv)):
         return wrong_arity(cmd.name)
-    if c.flags & CLIENT_UNAUTHENTICATED and "no_auth" not in cmd.flags:
+    if auth_required(c) and "no_auth" not in cmd.flags:
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
@@ -90,15 +101,27 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
             "PING / QUIT / RESET are allowed in this context"
         )
+    if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
+        return CommandError("ERR Replica can't interact with the keyspace")
     return None
+
+
+def auth_required(c: Client) -> bool:
+    """Whether the client must show a password first. networking.c: authRequired()"""
+    return bool(c.flags & CLIENT_UNAUTHENTICATED and c.server.config.requirepass)
+
+
+def _flags(c: Client, cmd: Command) -> Set[str]:
+    """The flags of a command; EXEC has those of the queued commands too."""
+    return c.mstate.cmd_flags | cmd.flags if cmd.name == "exec" else cmd.flags
 
 
 def unknown_command(argv: list[bytes]) -> CommandError:
     """The error for a name that is not in the table. server.c: commandCheckExistence()"""
-    name = argv[0][:ERROR_NAME_LEN]
+    name = c_string(argv[0])[:ERROR_NAME_LEN]
     if argv[0].lower() in COMMANDS and len(argv) > 1:
         text = b"ERR unknown subcommand '%s'. Try %s HELP." % (
-            argv[1][:ERROR_NAME_LEN],
+            c_string(argv[1])[:ERROR_NAME_LEN],
             argv[0].upper(),
         )
     else:
@@ -106,19 +129,21 @@ def unknown_command(argv: list[bytes]) -> CommandError:
         for arg in argv[1:]:
             if len(args) >= ERROR_NAME_LEN:
                 break
-            args += b"'%s' " % arg[: ERROR_NAME_LEN - len(args)]
+            args += b"'%s' " % c_string(arg)[: ERROR_NAME_LEN - len(args)]
         text = b"ERR unknown command '%s', with args beginning with: %s" % (name, args)
     return CommandError(text.replace(b"\r", b" ").replace(b"\n", b" "))
 
 
+def c_string(arg: bytes) -> bytes:
+    """What C's ``%s`` prints of *arg*: all before its first NUL."""
+    return arg.partition(b"\0")[0]
+
+
 def _is_paused(c: Client, cmd: Command) -> bool:
     pause = c.server.pause.type
-    if pause == CLIENT_PAUSE_ALL:
-        return True
-    if pause != CLIENT_PAUSE_WRITE:
+    if pause == CLIENT_PAUSE_OFF or c.flags & CLIENT_SLAVE:  # MONITOR counts as a replica
         return False
-    flags = c.mstate.cmd_flags | cmd.flags if cmd.name == "exec" else cmd.flags
-    return not flags.isdisjoint({"write", "may_replicate"})
+    return pause == CLIENT_PAUSE_ALL or not _flags(c, cmd).isdisjoint(MAY_REPLICATE)
 
 
 def reply_is_wanted(c: Client) -> bool:

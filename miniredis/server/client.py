@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
     from miniredis.server.server import Server
 
-# Commands whose arguments from this position on are secrets.
-REDACTED_FROM = {b"auth": 1}
+REDACTED = b"(redacted)"  # what logs show in a secret's place
 
 
 def _nothing() -> None:
@@ -76,6 +75,7 @@ class Client:
         "resp",
         "rewritten",
         "server",
+        "shown_argv",
         "user",
         "watched_keys",
     )
@@ -95,6 +95,8 @@ class Client:
         self.lastcmd: Command | None = None  # the last one sent by this client
         self.force_propagation = False  # propagate even if nothing changed
         self.rewritten: list[bytes] | None = None
+        # An argv with secrets and the form of it that logs may show.
+        self.shown_argv: tuple[list[bytes], list[bytes]] | None = None
         self.ctime_ms = self.lastinteraction_ms = server.clock.ms()
         self.mstate = MultiState()
         self.watched_keys: list[WatchedKey] = []
@@ -162,13 +164,17 @@ class Client:
         """Watch nothing any more. multi.c: unwatchAllKeys()"""
         unwatch_all_keys(self)
 
-    def help(self, *subcommands: tuple[str, str]) -> Reply:
-        """The reply of a HELP subcommand. networking.c: addReplyHelp()"""
+    def help(self, *subcommands: tuple[str, ...]) -> Reply:
+        """The reply of a HELP subcommand: of each its usage, and lines that explain it.
+
+        networking.c: addReplyHelp()
+        """
         assert self.cmd is not None
         name = self.cmd.name.split("|")[0].upper()
         lines = [f"{name} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"]
-        for usage, meaning in (*subcommands, ("HELP", "Print this help.")):
-            lines += [usage, f"    {meaning}"]
+        for usage, *meaning in (*subcommands, ("HELP", "Prints this help.")):
+            lines.append(usage)
+            lines.extend(f"    {line}" for line in meaning)
         return [Status(line.encode()) for line in lines]
 
     def push(self, message: Reply) -> None:
@@ -181,15 +187,20 @@ class Client:
         assert self.cmd is not None
         return self.cmd.name
 
-    def redacted(self, argv: list[bytes]) -> list[bytes]:
-        """*argv* as logs may show it: secrets replaced.
+    def redact(self, position: int) -> None:
+        """Keep an argument of the running command out of MONITOR and the slow log.
 
         networking.c: redactClientCommandArgument()
         """
-        hidden = REDACTED_FROM.get(argv[0].lower())
-        if hidden is None:
-            return argv
-        return argv[:hidden] + [b"(redacted)"] * (len(argv) - hidden)
+        if self.shown_argv is None or self.shown_argv[0] is not self.argv:
+            self.shown_argv = (self.argv, list(self.argv))
+        self.shown_argv[1][position] = REDACTED
+
+    def redacted(self, argv: list[bytes]) -> list[bytes]:
+        """*argv*, a command of this client, as logs may show it."""
+        if self.shown_argv is not None and self.shown_argv[0] is argv:
+            return self.shown_argv[1]
+        return argv
 
     def wrong_arity(self) -> CommandError:
         """The error for the running command's arguments being too many or too few."""

@@ -72,8 +72,28 @@ class ClientPause:
         c.flags |= CLIENT_BLOCKED
         self.postponed_clients.append(c)
 
+    def process_unblocked_clients(self) -> None:
+        """Run the held commands of the clients that a pause has let go.
+
+        A command may be held back once more, end or kill clients still to come, or end
+        another pause: those that it lets go have their turn afterwards, in order.
+
+        blocked.c: processUnblockedClients()
+        """
+        server = self.server
+        while self.unblocked_clients:
+            clients, self.unblocked_clients = self.unblocked_clients, deque()
+            for c in clients:
+                if c.id not in server.clients:
+                    continue
+                reply = server.process_command(c, c.argv)
+                if not c.blocked:
+                    c.push(reply)
+                    server.unblocked.notify_all()
+
     def forget(self, c: Client) -> None:
         """The client went away."""
+        c.flags &= ~CLIENT_BLOCKED
         for queue in (self.postponed_clients, self.unblocked_clients):
             if c in queue:
                 queue.remove(c)

@@ -327,7 +327,7 @@ class Server(Stats):
         if 0 <= threshold <= duration and "skip_slowlog" not in cmd.flags and max_len:
             argv = c.redacted(argv)
             self.slowlog.push_entry(
-                argv, duration, self.us // 1_000_000, c.addr.encode(), c.name, max_len
+                argv, duration, self.clock.us() // 1_000_000, c.addr.encode(), c.name, max_len
             )
 
     # -- time events --------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Finding, starting and freezing real servers. No tests."""

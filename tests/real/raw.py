@@ -1,0 +1,39 @@
+"""A client that shows replies as the bytes they are on the wire."""
+
+from __future__ import annotations
+
+import socket
+
+
+class RawClient:
+    """Sends commands, returns each reply's bytes unparsed."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.file = self.socket.makefile("rb")
+
+    def send(self, *args: bytes) -> None:
+        parts = [b"*%d\r\n" % len(args)]
+        parts += [b"$%d\r\n%s\r\n" % (len(arg), arg) for arg in args]
+        self.socket.sendall(b"".join(parts))
+
+    def read(self) -> bytes:
+        line = self.file.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server hung up")
+        kind = line[:1]
+        if kind in b"$=":
+            length = int(line[1:])
+            return line if length < 0 else line + self.file.read(length + 2)
+        if kind in b"*~>%":
+            count = int(line[1:]) * (2 if kind == b"%" else 1)
+            return line + b"".join(self.read() for _ in range(count))
+        return line
+
+    def __call__(self, *args: bytes) -> bytes:
+        self.send(*args)
+        return self.read()
+
+    def close(self) -> None:
+        self.file.close()
+        self.socket.close()

