@@ -5,85 +5,32 @@ Redis: ``clientCommand()`` in networking.c.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import get_long_long
 from miniredis.commands.client_flags import (
-    CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
-    CLIENT_DIRTY_CAS,
-    CLIENT_MONITOR,
-    CLIENT_MULTI,
     CLIENT_NO_EVICT,
-    CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
     CLIENT_REPLY_SKIP,
     CLIENT_REPLY_SKIP_NEXT,
 )
-from miniredis.commands.connection import set_client_name
-from miniredis.commands.subcommands import subcommand_syntax_error
+from miniredis.commands.client_info import client_info, client_type, type_by_name
+from miniredis.commands.connection import c_string, set_client_name
+from miniredis.commands.subcommands import one_line, subcommand_syntax_error
 from miniredis.commands.table import command, container
 from miniredis.errors import CommandError, syntax_error
-from miniredis.keyspace.object import LLONG_MAX
-from miniredis.reply import NO_REPLY, OK, Reply, Verbatim
+from miniredis.keyspace.object import LLONG_MIN
+from miniredis.reply import NO_REPLY, OK, Reply, SetReply, Verbatim
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
 _FLAGS = "noscript loading stale"
 _ADMIN = "admin noscript loading stale"
-_TYPES = (b"normal", b"master", b"slave", b"replica", b"pubsub")
-
-# Letters of the flags field, in Redis's order; MONITOR clients count as replicas there.
-_FLAG_LETTERS = (
-    (CLIENT_MONITOR, "O"),
-    (CLIENT_PUBSUB, "P"),
-    (CLIENT_MULTI, "x"),
-    (CLIENT_BLOCKED, "b"),
-    (CLIENT_DIRTY_CAS, "d"),
-    (CLIENT_CLOSE_AFTER_REPLY, "c"),
-    (CLIENT_NO_EVICT, "e"),
-)
 
 container("client", group="connection", since="2.4.0", summary="Commands about connections.")
-
-
-def client_info(c: Client) -> bytes:
-    """One line about a client. networking.c: catClientInfoString()
-
-    Buffers do not exist here; their fields are 0.
-    """
-    now = c.server.mstime
-    flags = "".join(letter for flag, letter in _FLAG_LETTERS if c.flags & flag) or "N"
-    multi = len(c.mstate.commands) if c.flags & CLIENT_MULTI else -1
-    command = c.lastcmd.name if c.lastcmd is not None else "NULL"
-    argv_mem = sum(len(arg) for arg in c.argv)
-    multi_mem = sum(len(arg) for _, argv in c.mstate.commands for arg in argv)
-    fields = (
-        f"id={c.id} addr={c.addr} laddr={c.laddr} fd=-1 name={c.name.decode()} "
-        f"age={(now - c.ctime_ms) // 1000} idle={(now - c.lastinteraction_ms) // 1000} "
-        f"flags={flags} db={c.db.id} sub={len(c.pubsub_channels)} psub={len(c.pubsub_patterns)} "
-        f"ssub={len(c.pubsub_shard_channels)} multi={multi} qbuf=0 qbuf-free=0 "
-        f"argv-mem={argv_mem} multi-mem={multi_mem} rbs=0 rbp=0 obl=0 oll={len(c.outbox)} "
-        f"omem=0 tot-mem={argv_mem + multi_mem} events=r cmd={command} "
-        f"user={c.user.decode()} redir=-1 resp={c.resp}"
-    )
-    return fields.encode()
-
-
-def client_type(c: Client) -> bytes:
-    """The class of a client. networking.c: getClientType()"""
-    if c.flags & CLIENT_MONITOR:
-        return b"slave"
-    return b"pubsub" if c.flags & CLIENT_PUBSUB else b"normal"
-
-
-def type_by_name(name: bytes) -> bytes:
-    """networking.c: getClientTypeByName()"""
-    word = name.lower()
-    if word not in _TYPES:
-        raise CommandError(b"ERR Unknown client type '%s'" % name)
-    return b"slave" if word == b"replica" else word
 
 
 @command("client|id", arity=2, flags=_FLAGS, group="connection", since="5.0.0")
@@ -137,16 +84,18 @@ def client_list(c: Client, _: bytes, *args: bytes) -> Reply:
         type = type_by_name(args[1])
         clients = [other for other in clients if client_type(other) == type]
     elif len(args) > 1 and option == b"id":
-        ids = []
-        for arg in args[1:]:
-            try:
-                ids.append(get_long_long(arg))
-            except CommandError:
-                raise CommandError("ERR Invalid client ID") from None
+        ids = [_client_id(arg) for arg in args[1:]]
         clients = [c.server.clients[id] for id in ids if id in c.server.clients]
     elif args:
         raise syntax_error()
     return Verbatim(b"".join(client_info(other) + b"\n" for other in clients))
+
+
+def _client_id(arg: bytes) -> int:
+    try:
+        return get_long_long(arg)
+    except CommandError:
+        raise CommandError("ERR Invalid client ID") from None
 
 
 @command("client|setname", arity=3, flags=_FLAGS, group="connection", since="2.6.9")
@@ -188,8 +137,8 @@ def client_kill(c: Client, _: bytes, *args: bytes) -> Reply:
     networking.c: clientCommand()
     """
     old_form = len(args) == 1
-    filters = {b"addr": args[0]} if old_form else _kill_filters(args)
-    skipme = not old_form and filters.get(b"skipme", b"yes") == b"yes"
+    filters = {b"addr": c_string(args[0])} if old_form else _kill_filters(args)
+    skipme = filters.pop(b"skipme", b"no" if old_form else b"yes") == b"yes"
     killed = 0
     for other in list(c.server.clients.values()):
         if (other is c and skipme) or not _matches(other, filters):
@@ -207,32 +156,47 @@ def client_kill(c: Client, _: bytes, *args: bytes) -> Reply:
 
 
 def _kill_filters(args: tuple[bytes, ...]) -> dict[bytes, bytes]:
+    """The conditions by name, checked one by one; the last of a name counts."""
     filters: dict[bytes, bytes] = {}
     for i in range(0, len(args), 2):
-        option = args[i].lower()
-        if i + 1 == len(args):
+        check = _FILTERS.get(args[i].lower())
+        if check is None or i + 1 == len(args):
             raise syntax_error()
-        value = args[i + 1]
-        if option == b"id":
-            try:
-                id = get_long_long(value)
-            except CommandError:
-                id = 0
-            if not 1 <= id <= LLONG_MAX:
-                raise CommandError("ERR client-id should be greater than 0")
-        elif option == b"type":
-            value = type_by_name(value)
-        elif option == b"user":
-            if value != b"default":
-                raise CommandError(b"ERR No such user '%s'" % value)
-        elif option == b"skipme":
-            value = value.lower()
-            if value not in (b"yes", b"no"):
-                raise syntax_error()
-        elif option not in (b"addr", b"laddr"):
-            raise syntax_error()
-        filters[option] = value
+        filters[args[i].lower()] = check(args[i + 1])
     return filters
+
+
+def _filter_id(value: bytes) -> bytes:
+    try:
+        id = get_long_long(value)
+    except CommandError:
+        id = 0
+    if id < 1:
+        raise CommandError("ERR client-id should be greater than 0")
+    return value
+
+
+def _filter_user(value: bytes) -> bytes:
+    if value != b"default":
+        raise CommandError(one_line(b"ERR No such user '%s'" % c_string(value)))
+    return value
+
+
+def _filter_skipme(value: bytes) -> bytes:
+    word = value.lower()
+    if word not in (b"yes", b"no"):
+        raise syntax_error()
+    return word
+
+
+_FILTERS: dict[bytes, Callable[[bytes], bytes]] = {
+    b"id": _filter_id,
+    b"type": type_by_name,
+    b"addr": c_string,
+    b"laddr": c_string,
+    b"user": _filter_user,
+    b"skipme": _filter_skipme,
+}
 
 
 def _matches(c: Client, filters: dict[bytes, bytes]) -> bool:
@@ -243,7 +207,12 @@ def _matches(c: Client, filters: dict[bytes, bytes]) -> bool:
         b"addr": c.addr.encode(),
         b"laddr": c.laddr.encode(),
     }
-    return all(facts[name] == value for name, value in filters.items() if name != b"skipme")
+    return all(facts[name] == value for name, value in filters.items())
+
+
+def wrap_long_long(number: int) -> int:
+    """*number* as it fits into 64 bits with a sign."""
+    return (number - LLONG_MIN) % 2**64 + LLONG_MIN
 
 
 @command("client|pause", arity=-3, flags=_ADMIN, group="connection", since="2.9.50")
@@ -265,9 +234,8 @@ def client_pause(c: Client, _: bytes, timeout: bytes, *mode: bytes) -> Reply:
         raise CommandError("ERR timeout is not an integer or out of range") from None
     if ms < 0:
         raise CommandError("ERR timeout is negative")
-    end = ms + c.server.now_ms()
-    if end > LLONG_MAX:
-        raise CommandError("ERR timeout is out of range")
+    # A sum beyond 64 bits wraps in Redis too: such a pause is over before it begins.
+    end = wrap_long_long(ms + c.server.now_ms()) if ms else 0
     c.server.pause_clients(end, write_only=word == b"write")
     return OK
 
@@ -331,6 +299,60 @@ def client_no_evict(c: Client, _: bytes, mode: bytes) -> Reply:
     return OK
 
 
+@command(
+    "client|unblock",
+    arity=-3,
+    flags=_ADMIN,
+    group="connection",
+    since="5.0.0",
+    complexity="O(log(N)) in the number of clients; here O(1)",
+)
+def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
+    """CLIENT UNBLOCK client-id [TIMEOUT | ERROR]
+
+    Ends the wait of a client in a blocking command; 1 if it did wait, else 0.
+
+    A command held back by CLIENT PAUSE does not count: Redis 7.0 crashes when told to
+    unblock it, Redis 7.2 answers 0 like this. Nothing else waits: there is no command yet
+    that blocks.
+
+    networking.c: clientCommand()
+    """
+    if len(reason) > 1:
+        raise subcommand_syntax_error(c.argv)
+    if reason and reason[0].lower() not in (b"timeout", b"error"):
+        raise CommandError("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+    target = c.server.clients.get(get_long_long(id))
+    assert target is None or not target.blocked or target in c.server.pause.postponed_clients
+    return 0
+
+
+@command("client|getredir", arity=2, flags=_FLAGS, group="connection", since="6.0.0")
+def client_getredir(c: Client, _: bytes) -> Reply:
+    """CLIENT GETREDIR
+
+    The client that gets this one's invalidation messages; -1 while it tracks no keys.
+
+    Here no client can: there is no CLIENT TRACKING yet.
+
+    networking.c: clientCommand()
+    """
+    return -1
+
+
+@command("client|trackinginfo", arity=2, flags=_FLAGS, group="connection", since="6.2.0")
+def client_trackinginfo(c: Client, _: bytes) -> Reply:
+    """CLIENT TRACKINGINFO
+
+    How the server tracks the keys this connection reads, which is off until asked for.
+
+    Here nobody can: there is no CLIENT TRACKING yet.
+
+    networking.c: clientCommand()
+    """
+    return {b"flags": SetReply([b"off"]), b"redirect": -1, b"prefixes": []}
+
+
 @command("client|help", arity=2, flags="loading stale", group="connection", since="5.0.0")
 def client_help(c: Client, _: bytes) -> Reply:
     """CLIENT HELP
@@ -340,15 +362,36 @@ def client_help(c: Client, _: bytes) -> Reply:
     networking.c: clientCommand()
     """
     return c.help(
+        ("GETREDIR", "Client that gets the invalidation messages, -1 for none."),
         ("GETNAME", "Name of this connection."),
         ("ID", "Number of this connection."),
         ("INFO", "All that is known about this connection."),
         ("KILL <ip:port>", "Close the connection from that address."),
-        ("KILL <option> <value> [<option> <value> [...]]", "Close all that meet the conditions."),
-        ("LIST [options ...]", "A line about each connection."),
-        ("NO-EVICT (ON|OFF)", "Protect this connection from eviction."),
-        ("PAUSE <timeout> [WRITE|ALL]", "Hold commands back for <timeout> ms."),
+        (
+            "KILL <option> <value> [<option> <value> [...]]",
+            "Close all connections that meet every condition:",
+            "* ADDR (<ip:port>|<unixsocket>:0)",
+            "  The far end.",
+            "* LADDR (<ip:port>|<unixsocket>:0)",
+            "  The near end.",
+            "* TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+            "  The class of client.",
+            "* USER <username>",
+            "  Who is logged in.",
+            "* SKIPME (YES|NO)",
+            "  Spare this connection, which is the default.",
+        ),
+        (
+            "LIST [options ...]",
+            "A line about each connection, or about some:",
+            "* TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+            "  Those of a class.",
+        ),
+        ("UNPAUSE", "End a pause."),
+        ("PAUSE <timeout> [WRITE|ALL]", "Hold all commands, or only writes, for <timeout> ms."),
         ("REPLY (ON|OFF|SKIP)", "Whether this connection gets replies."),
         ("SETNAME <name>", "Name this connection."),
-        ("UNPAUSE", "End a pause."),
+        ("UNBLOCK <clientid> [TIMEOUT|ERROR]", "End the wait of a client."),
+        ("TRACKINGINFO", "How keys are tracked for this connection."),
+        ("NO-EVICT (ON|OFF)", "Protect this connection from eviction."),
     )

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 from miniredis.commands.args import get_int, get_long_long
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
     CLIENT_MONITOR,
-    CLIENT_NO_EVICT,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
-    CLIENT_REPLY_SKIP,
     CLIENT_REPLY_SKIP_NEXT,
+    CLIENT_SLAVE,
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
+from miniredis.commands.subcommands import one_line
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, db_out_of_range, syntax_error, wrong_arity
 from miniredis.reply import OK, PONG, Reply, Status
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 REDIS_VERSION = "7.0.15"  # the version whose behaviour is reproduced
 _ALWAYS = "noscript loading stale fast no_auth allow_busy"
+OPTIONS_FROM = 2  # position in HELLO's arguments, the name included, of the first option
 _WRONGPASS = "WRONGPASS invalid username-password pair or user is disabled."
 
 
@@ -85,6 +87,19 @@ def authenticate(c: Client, username: bytes, password: bytes) -> None:
     if username != b"default" or not right:
         raise CommandError(_WRONGPASS)
     c.flags &= ~CLIENT_UNAUTHENTICATED
+    c.user = username
+
+
+def set_default_auth(c: Client) -> None:
+    """Make *c* the default user, who may have to show a password first.
+
+    networking.c: clientSetDefaultAuth()
+    """
+    c.user = b"default"
+    if c.server.config.requirepass:
+        c.flags |= CLIENT_UNAUTHENTICATED
+    else:
+        c.flags &= ~CLIENT_UNAUTHENTICATED
 
 
 @command(
@@ -114,6 +129,11 @@ def auth(c: Client, *args: bytes) -> Reply:
     username = args[0] if len(args) == 2 else b"default"
     authenticate(c, username, args[-1])
     return OK
+
+
+def c_string(arg: bytes) -> bytes:
+    """*arg* up to its first NUL: what C takes for the whole of it."""
+    return arg.partition(b"\0")[0]
 
 
 def set_client_name(c: Client, name: bytes) -> None:
@@ -162,20 +182,22 @@ def hello(c: Client, *args: bytes) -> Reply:
 
 
 def _hello_options(c: Client, args: tuple[bytes, ...]) -> None:
+    """Obey the options one by one; those before a wrong one have had their effect."""
     i = 0
     while i < len(args):
-        option, rest = args[i].lower(), len(args) - i - 1
+        option, rest = c_string(args[i]).lower(), len(args) - i - 1
         if option == b"auth" and rest >= 2:
-            # The options follow the name and the protocol version.
-            c.redact(i + 3)
-            c.redact(i + 4)
+            position = i + OPTIONS_FROM
+            c.redact(position + 1)
+            c.redact(position + 2)
             authenticate(c, args[i + 1], args[i + 2])
             i += 3
         elif option == b"setname" and rest >= 1:
             set_client_name(c, args[i + 1])
             i += 2
         else:
-            raise CommandError(b"ERR Syntax error in HELLO option '%s'" % args[i])
+            text = b"ERR Syntax error in HELLO option '%s'" % c_string(args[i])
+            raise CommandError(one_line(text))
 
 
 @command("quit", arity=-1, flags=_ALWAYS, group="connection", since="1.0.0")
@@ -202,13 +224,15 @@ def reset(c: Client) -> Reply:
     server = c.server
     if c.flags & CLIENT_MONITOR:
         server.monitors.remove(c)
-        c.flags &= ~CLIENT_MONITOR
+        c.flags &= ~(CLIENT_MONITOR | CLIENT_SLAVE)
+    if c.flags & (CLIENT_SLAVE | CLIENT_MASTER):
+        raise CommandError("ERR can only reset normal client connections")
     c.select_db(0)
     c.resp = 2
+    set_default_auth(c)
     c.discard_transaction()
     pubsub_unsubscribe_all(c)
     c.name = b""
-    if server.config.requirepass:
-        c.flags |= CLIENT_UNAUTHENTICATED
-    c.flags &= ~(CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP | CLIENT_REPLY_SKIP_NEXT | CLIENT_NO_EVICT)
+    # CLIENT NO-EVICT stays, and so does a SKIP that silences this very command.
+    c.flags &= ~(CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP_NEXT)
     return Status(b"RESET")

@@ -27,10 +27,12 @@ BLUE, ORANGE, GREEN, VERMILLION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E0
 MS_PER_SECOND = 1000
 SCATTER_POINTS_MAX = 4000  # cycles drawn one by one
 
-# Exit reason → colour, marker, label.
+MARKER_SIZE = 24  # points squared
+
+# Exit reason → colour, marker of each type of cycle, label.
 _EXITS = {
-    ExitReason.DONE: (BLUE, "o", "ended by itself"),
-    ExitReason.TIME_LIMIT: (VERMILLION, "x", "time limit"),
+    ExitReason.DONE: (BLUE, {"slow": "o", "fast": "^"}, "ended by itself"),
+    ExitReason.TIME_LIMIT: (VERMILLION, {"slow": "x", "fast": "+"}, "time limit"),
 }
 
 
@@ -46,6 +48,7 @@ def plot_population(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     ax.plot(t, result.curve.dead_held, color=VERMILLION, linestyle="--", label="dead but held")
     ax.set_xlabel("time since the keys were written (s)")
     ax.set_ylabel("keys")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set_title("What is in memory")
     ax.legend()
     return ax
@@ -56,12 +59,15 @@ def plot_stale_share(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     ax = _axes(ax)
     t = [ms / MS_PER_SECOND for ms in result.curve.t_ms]
     ax.plot(t, [100 * s for s in result.curve.stale_share], color=VERMILLION, label="true")
-    left = result.curve.t_ms[0]
+    left, right = result.curve.t_ms[0], result.curve.t_ms[-1]
     seen = [(_end_ms(c, result), 100 * c.stale_perc) for c in result.cycles]
-    seen = [(ms / MS_PER_SECOND, share) for ms, share in seen if ms >= left]
+    # The estimate holds from one cycle to the next, so also up to both edges.
+    before = [share for ms, share in seen if ms < left][-1:] or [0.0]
+    seen = [(left, before[0]), *(point for point in seen if left <= point[0] <= right)]
+    seen.append((right, seen[-1][1]))
     ax.step(
-        [x for x, _ in seen],
-        [y for _, y in seen],
+        [ms / MS_PER_SECOND for ms, _ in seen],
+        [share for _, share in seen],
         where="post",
         color=BLUE,
         linestyle="--",
@@ -78,21 +84,24 @@ def plot_stale_share(result: ExpiryResult, ax: Axes | None = None) -> Axes:
 def plot_work(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     """Each cycle's duration, and whether it ended by itself or by the time limit."""
     ax = _axes(ax)
-    left = result.curve.t_ms[0]
+    left, right = result.curve.t_ms[0], result.curve.t_ms[-1]
     cycles = [c for c in result.cycles if _end_ms(c, result) >= left]
     step = max(len(cycles) // SCATTER_POINTS_MAX, 1)
-    for exit, (color, marker, label) in _EXITS.items():
-        for type, size in (("slow", 24), ("fast", 9)):
+    for exit, (color, markers, label) in _EXITS.items():
+        for type, marker in markers.items():
             some = [c for c in cycles if c.type == type and c.exit is exit][::step]
             if some:
                 ax.scatter(
                     [_end_ms(c, result) / MS_PER_SECOND for c in some],
                     [max(c.elapsed_us, 1) / 1000 for c in some],
-                    s=size,
+                    s=MARKER_SIZE,
                     color=color,
                     marker=marker,
                     label=f"{type}, {label}",
                 )
+    # The same stretch of time as in the other plots.
+    margin = max((right - left) * 0.05, 1)
+    ax.set_xlim((left - margin) / MS_PER_SECOND, (right + margin) / MS_PER_SECOND)
     ax.set_yscale("log")
     ax.set_xlabel("time since the keys were written (s)")
     ax.set_ylabel("duration of the cycle (ms)")
@@ -115,6 +124,7 @@ def plot_lag_ecdf(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     if median is not None and p99 is not None:
         ax.axvline(median, color=GREEN, linestyle="--", label=f"median {median} ms")
         ax.axvline(p99, color=ORANGE, linestyle=":", label=f"99 % {p99} ms")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("time from death to deletion (ms)")
     ax.set_ylabel("deleted keys (%)")
     ax.set_ylim(-3, 103)

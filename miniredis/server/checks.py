@@ -25,6 +25,7 @@ from miniredis.commands.client_flags import (
 from miniredis.commands.table import COMMANDS, Command
 from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
+from miniredis.server.config_numbers import c_string
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
 from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
 
@@ -132,11 +133,6 @@ def unknown_command(argv: list[bytes]) -> CommandError:
             args += b"'%s' " % c_string(arg)[: ERROR_NAME_LEN - len(args)]
         text = b"ERR unknown command '%s', with args beginning with: %s" % (name, args)
     return CommandError(text.replace(b"\r", b" ").replace(b"\n", b" "))
-
-
-def c_string(arg: bytes) -> bytes:
-    """What C's ``%s`` prints of *arg*: all before its first NUL."""
-    return arg.partition(b"\0")[0]
 
 
 def _is_paused(c: Client, cmd: Command) -> bool:

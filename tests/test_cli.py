@@ -1,0 +1,139 @@
+"""cli.py: output, exit status and messages of the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import redis
+from click.testing import CliRunner
+
+from miniredis.cli import cli
+
+
+def run(*args: str) -> tuple[int, str]:
+    result = CliRunner().invoke(cli, list(args))
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result.exit_code, result.output
+
+
+def test_expire_prints_a_table_and_draws(tmp_path: Path) -> None:
+    figure = tmp_path / "expiry.png"
+    status, output = run("expire", "--keys", "500", "--ttl", "1s", "-o", str(figure))
+    assert status == 0
+    assert "100 % gone" in output
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_expire_json() -> None:
+    status, output = run("expire", "--keys", "500", "--ttl", "100ms", "--ttl-max", "2s", "--json")
+    assert status == 0
+    assert json.loads(output)["keys"] == 500
+
+
+def test_ttls_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "ttls.csv"
+    path.write_text("key,ttl\na,100\nb,2000\n\n")
+    status, output = run("expire", "--ttls", str(path), "--column", "ttl", "--json")
+    assert status == 0
+    assert json.loads(output)["last_death_ms"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("10\nx,1\n", "line 2: 'x,1'"),
+        ("10\n0\n", "line 2"),
+        ("10\n-5\n", "line 2"),
+        ("ttl\n", "no times to live"),
+        ("9" * 5000, "line 1"),
+    ],
+)
+def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "ttls.csv"
+    path.write_text(text)
+    status, output = run("expire", "--ttls", str(path))
+    assert status == 1
+    assert message in output
+
+
+def test_missing_and_binary_files(tmp_path: Path) -> None:
+    assert run("expire", "--ttls", str(tmp_path / "none"))[0] == 1
+    (tmp_path / "b").write_bytes(b"\xff\xfe\x00")
+    assert run("expire", "--ttls", str(tmp_path / "b"))[0] == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--keys", "0"],
+        ["--keys", "-5"],
+        ["--ttl", "10"],
+        ["--ttl", "0s"],
+        ["--ttl", "nonsense"],
+        ["--effort", "11"],
+        ["--hz", "0"],
+        ["--keys", "5", "--from", "redis://x"],
+        ["--column", "x"],
+        ["--ttl", "5s", "--ttl-max", "1s"],
+        ["-o", "/no/such/directory/x.png"],
+        ["--from", "nonsense"],
+    ],
+)
+def test_wrong_usage_is_status_2(args: list[str]) -> None:
+    status, output = run("expire", *args)
+    assert status == 2, output
+    assert "Traceback" not in output
+
+
+def test_unreachable_server() -> None:
+    status, output = run("expire", "--from", "redis://:secret@127.0.0.1:1/0")
+    assert status == 1
+    assert "cannot read from redis://127.0.0.1:1/0" in output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_serve_says_when_it_is_ready_and_stops_cleanly(number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "miniredis", "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    match = re.fullmatch(r"Ready to accept connections on 127\.0\.0\.1:(\d+)\n", line)
+    assert match, line
+    port = int(match[1])
+    with redis.Redis(port=port) as r:
+        assert r.set("k", "v", px=50)
+        assert r.ping()
+    taken = subprocess.run(
+        [sys.executable, "-m", "miniredis", "serve", "--port", str(port)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert taken.returncode == 1
+    assert "cannot listen" in taken.stderr
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert errors == ""
+
+
+def test_ttls_of_a_live_server(real_server: object) -> None:
+    r = real_server.client()  # type: ignore[attr-defined]
+    for i in range(20):
+        r.set(f"k{i}", "x", px=60_000 + i)
+    r.set("persistent", "x")
+    url = f"redis://127.0.0.1:{real_server.port}/0"  # type: ignore[attr-defined]
+    status, output = run("expire", "--from", url, "--json")
+    assert status == 0
+    assert json.loads(output)["keys"] == 20
+    assert r.dbsize() == 21
