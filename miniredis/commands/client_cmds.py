@@ -305,7 +305,7 @@ def client_no_evict(c: Client, _: bytes, mode: bytes) -> Reply:
     flags=_ADMIN,
     group="connection",
     since="5.0.0",
-    complexity="O(log(N)) in the number of clients; here O(1)",
+    complexity="O(log N) in the number of clients; here O(1)",
 )
 def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     """CLIENT UNBLOCK client-id [TIMEOUT | ERROR]

@@ -99,7 +99,8 @@ def exec_command(c: Client) -> Reply:
 def abort_exec(c: Client, error: CommandError) -> CommandError:
     """EXEC was rejected before it ran. multi.c: execCommandAbort()"""
     discard_transaction(c)
-    text = error.text.decode("utf-8", "surrogateescape")
+    # The reason stands without the general code; others, such as NOAUTH, stay.
+    text = error.text.removeprefix(b"ERR ").decode("utf-8", "surrogateescape")
     return CommandError(f"EXECABORT Transaction discarded because of: {text}")
 
 
