@@ -42,7 +42,7 @@ def incr_decr(c: Client, key: bytes, incr: int) -> int:
     o = db.lookup_key_write(key)
     if o is None:
         value = incr
-        db.add(key, RedisObject(OBJ_STRING, b"%d" % value, c.server.lruclock))
+        db.add(key, RedisObject(OBJ_STRING, b"%d" % value, c.server.new_object_lru))
     else:
         if o.type != OBJ_STRING:
             raise wrong_type()
@@ -67,7 +67,7 @@ def _store_counter(c: Client, key: bytes, o: RedisObject, value: int) -> None:
     if o.encoding is None and not shared:
         o.ptr = b"%d" % value
     else:
-        c.db.overwrite(key, RedisObject(OBJ_STRING, b"%d" % value, c.server.lruclock))
+        c.db.overwrite(key, RedisObject(OBJ_STRING, b"%d" % value, c.server.new_object_lru))
 
 
 @command(
@@ -178,7 +178,7 @@ def incrbyfloat(c: Client, key: bytes, increment: bytes) -> Reply:
     if total is None:
         raise CommandError("ERR increment would produce NaN or Infinity")
     text = ld2string_human(total)
-    new = RedisObject(OBJ_STRING, text, c.server.lruclock, fixed_string_encoding(text))
+    new = RedisObject(OBJ_STRING, text, c.server.new_object_lru, fixed_string_encoding(text))
     if o is None:
         db.add(key, new)
     else:

@@ -315,7 +315,7 @@ def copy(c: Client, key: bytes, newkey: bytes, *args: bytes) -> Reply:
         return 0
     # The only type so far; others bring their own way of being duplicated.
     assert o.type == OBJ_STRING
-    duplicate = dup_string_object(o, c.server.lruclock)
+    duplicate = dup_string_object(o, c.server.new_object_lru)
     if occupied:
         dst.delete(newkey)
     dst.add(newkey, duplicate)

@@ -126,7 +126,7 @@ def set_generic(
     found = db.lookup_key_write(key) is not None
     if (flags & OBJ_SET_NX and found) or (flags & OBJ_SET_XX and not found):
         return abort_reply
-    o = RedisObject(OBJ_STRING, val, server.lruclock)
+    o = RedisObject(OBJ_STRING, val, server.new_object_lru)
     db.set_key(key, o, keepttl=bool(flags & OBJ_KEEPTTL), exists=found)
     server.dirty += 1
     db.notify(NOTIFY_STRING, b"set", key)
@@ -333,7 +333,7 @@ def getset(c: Client, key: bytes, val: bytes) -> Reply:
     """
     db = c.db
     old = get_string(db.lookup_key_read(key))
-    db.set_key(key, RedisObject(OBJ_STRING, val, c.server.lruclock))
+    db.set_key(key, RedisObject(OBJ_STRING, val, c.server.new_object_lru))
     db.notify(NOTIFY_STRING, b"set", key)
     c.server.dirty += 1
     c.rewrite(b"SET", key, val)
@@ -354,7 +354,7 @@ def unshare_string_value(c: Client, key: bytes, o: RedisObject) -> bytearray:
     dbUnshareStringValue()
     """
     if o.ptr.__class__ is not bytearray:
-        o = RedisObject(OBJ_STRING, bytearray(o.ptr), c.server.lruclock, "raw")
+        o = RedisObject(OBJ_STRING, bytearray(o.ptr), c.server.new_object_lru, "raw")
         c.db.overwrite(key, o)
     value: bytearray = o.ptr
     return value
@@ -387,7 +387,7 @@ def setrange(c: Client, key: bytes, offset: bytes, value: bytes) -> Reply:
             return 0
         check_string_length(c, start, len(value))
         target = bytearray(start + len(value))
-        db.add(key, RedisObject(OBJ_STRING, target, c.server.lruclock, "raw"))
+        db.add(key, RedisObject(OBJ_STRING, target, c.server.new_object_lru, "raw"))
     else:
         if o.type != OBJ_STRING:
             raise wrong_type()
@@ -489,7 +489,7 @@ def _mset(c: Client, args: tuple[bytes, ...], nx: bool) -> Reply:
     if nx and any(db.lookup_key_write(key) is not None for key in args[::2]):
         return 0
     for key, val in zip(args[::2], args[1::2], strict=True):
-        db.set_key(key, RedisObject(OBJ_STRING, val, c.server.lruclock))
+        db.set_key(key, RedisObject(OBJ_STRING, val, c.server.new_object_lru))
         db.notify(NOTIFY_STRING, b"set", key)
     c.server.dirty += len(args) // 2
     return 1 if nx else OK
@@ -557,7 +557,7 @@ def append(c: Client, key: bytes, value: bytes) -> Reply:
     db = c.db
     o = db.lookup_key_write(key)
     if o is None:
-        db.add(key, RedisObject(OBJ_STRING, value, c.server.lruclock))
+        db.add(key, RedisObject(OBJ_STRING, value, c.server.new_object_lru))
         length = len(value)
     else:
         if o.type != OBJ_STRING:

@@ -32,7 +32,7 @@ def server_cron(server: Server) -> int:
         return 1000 // server.hz
     if run_with_period(server, 100):
         server.track_instantaneous_metrics()
-    server.lruclock = server.get_lru_clock()
+    server.refresh_lru_clock()
     server.clients_cron()
     databases_cron(server)
     server.pause.check_timeout()

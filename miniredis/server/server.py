@@ -33,6 +33,7 @@ from miniredis.keyspace.expire import (
     StaleGate,
 )
 from miniredis.keyspace.object import (
+    LFU_INIT_VAL,
     LRU_CLOCK_MAX,
     LRU_CLOCK_RESOLUTION,
     RedisObject,
@@ -140,7 +141,7 @@ class Server(Stats):
         self.gates = False
         self.hz: int = self.config.hz
         self.apply_config()
-        self.lruclock = self.get_lru_clock()
+        self.refresh_lru_clock()
         self.databases = [RedisDb(id, self) for id in range(self.config.databases)]
         self.expire_engine: ExpireEngine = ActiveExpireCycle(self, stale_gate)
         self._command_cache: dict[bytes, Command] = {}
@@ -170,6 +171,7 @@ class Server(Stats):
         if self.latency_monitor_threshold:
             thresholds.append(self.latency_monitor_threshold * 1000)
         self.slow_us = min(thresholds, default=1 << 62)
+        self.refresh_lru_clock()
         self.update_gates()
 
     def update_gates(self) -> None:
@@ -420,6 +422,16 @@ class Server(Stats):
     def get_lru_clock(self) -> int:
         """Seconds, wrapping after 194 days. evict.c: getLRUClock()"""
         return (self.mstime // LRU_CLOCK_RESOLUTION) & LRU_CLOCK_MAX
+
+    def refresh_lru_clock(self) -> None:
+        """Note the clock for accesses, and the ``lru`` field that a new object gets.
+
+        Under an LFU policy that field holds minutes and a counter that begins at 5, lest
+        a new key be evicted at once. object.c: createObject()
+        """
+        self.lruclock = self.get_lru_clock()
+        minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+        self.new_object_lru = minutes << 8 | LFU_INIT_VAL if self.maxmemory_lfu else self.lruclock
 
     def lru_clock(self) -> int:
         """The access time to note, as the last cron left it. evict.c: LRU_CLOCK()"""
