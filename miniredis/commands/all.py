@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from miniredis.commands import (  # noqa: F401
     client_cmds,
+    client_kill,
     command_cmds,
     config_cmds,
     connection,
