@@ -77,6 +77,23 @@ class Push:
         return f"Push({self.items!r})"
 
 
+class Interleaved:
+    """An array of *count* replies with messages in between, in the order sent.
+
+    Only EXEC answers so, when queued commands send messages to their own client or
+    silence it: ``items`` may then be more or fewer than the announced ``count``.
+    """
+
+    __slots__ = ("count", "items")
+
+    def __init__(self, count: int, items: list[Reply]) -> None:
+        self.count = count
+        self.items = items
+
+    def __repr__(self) -> str:
+        return f"Interleaved({self.count}, {self.items!r})"
+
+
 class Verbatim:
     """Text with a three-letter format; RESP2 sends a bulk. Redis: ``addReplyVerbatim``."""
 

@@ -15,6 +15,7 @@ from miniredis.reply import OK, Reply
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
+FIRST_VALUE = 3  # position of the first value in CONFIG SET name value ...
 _FLAGS = "admin noscript loading stale"
 
 container("config", group="server", since="2.0.0", summary="Commands of the configuration.")
@@ -57,6 +58,9 @@ def config_set(c: Client, _: bytes, *args: bytes) -> Reply:
     if len(args) % 2:
         raise syntax_error()
     pairs = list(zip(args[::2], args[1::2], strict=True))
+    for i, (name, _value) in enumerate(pairs):
+        if c.server.config.is_sensitive(name):
+            c.redact(2 * i + FIRST_VALUE)
     c.server.config.set(pairs, local=is_local_client(c))
     return OK
 

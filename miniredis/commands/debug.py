@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from miniredis.clock import NS_PER_US
 from miniredis.commands.args import get_long_long
 from miniredis.commands.debug_protocol import debug_protocol
-from miniredis.commands.protected import check_debug_allowed
 from miniredis.commands.subcommands import one_line, subcommand_syntax_error
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, no_such_key
@@ -88,7 +87,6 @@ def debug(c: Client, name: bytes, *args: bytes) -> Reply:
 
     debug.c: debugCommand()
     """
-    check_debug_allowed(c)
     name = name.lower()
     if name == b"help" and not args:
         return c.help(*((sub.usage, sub.meaning) for sub in _SUBCOMMANDS.values()))

@@ -25,15 +25,13 @@ def is_local_client(c: Client) -> bool:
     return c.addr.rpartition(":")[0] in _LOCAL_HOSTS
 
 
-def check_debug_allowed(c: Client) -> None:
-    """Raise the error of a client that may not use DEBUG. server.c: processCommand()
-
-    Differs from Redis, where a command refused like this aborts an open transaction.
-    """
+def debug_refused(c: Client) -> CommandError | None:
+    """The error for a client that may not use DEBUG. server.c: processCommand()"""
     config = c.server.config
-    if not config.allows(config.enable_debug_command, is_local_client(c)):
-        raise CommandError(
-            "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
-            '"local", you can run it from a local connection, otherwise you need to set this '
-            "option in the configuration file, and then restart the server."
-        )
+    if config.allows(config.enable_debug_command, is_local_client(c)):
+        return None
+    return CommandError(
+        "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
+        '"local", you can run it from a local connection, otherwise you need to set this '
+        "option in the configuration file, and then restart the server."
+    )

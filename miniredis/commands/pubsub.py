@@ -138,12 +138,11 @@ def _unsubscribe(c: Client, names: tuple[bytes, ...], type: PubsubType) -> Reply
 
 
 def _answer(c: Client, messages: list[Push]) -> Reply:
-    """Send *messages* in place of a reply, or within EXEC the last one as the reply."""
+    """Send *messages* in place of a reply."""
     c.update_pubsub_flag()
-    reply = messages.pop() if c.server.in_exec else NO_REPLY
     for message in messages:
         c.push(message)
-    return reply
+    return NO_REPLY
 
 
 @command(

@@ -30,8 +30,8 @@ from redis.exceptions import (
 
 from miniredis.clock import VirtualClock
 from miniredis.errors import CommandError, ServerClosedError
-from miniredis.net.values import to_exception, to_python
-from miniredis.reply import BLOCKED, NO_REPLY, Push, Reply, Status
+from miniredis.net.values import as_read, to_exception, to_python
+from miniredis.reply import BLOCKED, NO_REPLY, Interleaved, Push, Reply, Status
 from miniredis.server.client import Client
 from miniredis.server.server import Server as BaseServer
 
@@ -191,6 +191,9 @@ class InProcessConnection(AbstractConnection):
             reply = self.server.process_command(client, argv)
             if reply is BLOCKED:
                 reply = self.server.wait_for_reply(client)
+                if self.client is None:
+                    self._hung_up = False
+                    raise ConnectionError("Connection closed by server.")
         except ServerClosedError as error:
             raise ConnectionError(str(error)) from None
         return reply
@@ -218,7 +221,11 @@ class InProcessConnection(AbstractConnection):
     def _take_output(self, client: Client) -> None:
         outbox = client.outbox
         while outbox:
-            self._replies.append(outbox.popleft())
+            item = outbox.popleft()
+            if item.__class__ is Interleaved:
+                self._replies.extend(as_read(item, client.resp))
+            elif item is not NO_REPLY:
+                self._replies.append(item)
 
     def send_command(self, *args: Any, **kwargs: Any) -> None:
         self.submit(self.encode_args(args))
@@ -295,6 +302,28 @@ class InProcessConnection(AbstractConnection):
         if isinstance(value, Exception):
             raise value
         return value
+
+    def settle(self, reply: Reply) -> Any:
+        """The value of a command that has just answered *reply*; an error as exception value.
+
+        A command that answered by messages, with silence, or by hanging up is settled by
+        what it sent; None if that is nothing.
+        """
+        client = self.client
+        if client is not None and not client.outbox and reply is not NO_REPLY:
+            return self.convert(reply)
+        if client is not None:
+            self._take_output(client)
+        if reply is not NO_REPLY:
+            self._replies.append(reply)
+        if client is not None and client.close_after_reply:
+            self.disconnect_keeping_replies()
+        if not self._replies:
+            return None
+        try:
+            return self.read_response(push_request=True)
+        except redis.exceptions.RedisError as error:
+            return error
 
     def convert(self, reply: Reply, disable_decoding: bool = False) -> Any:
         """*reply* as redis-py's parser would deliver it; errors as exception values."""
@@ -393,7 +422,9 @@ class Redis(redis.Redis):
         client = connection.client
         kind = reply.__class__
         if client is None or client.outbox or reply is NO_REPLY or client.close_after_reply:
-            value = self._read_unusual(connection, reply)
+            value = connection.settle(reply)
+            if isinstance(value, Exception):
+                raise value
         elif (
             (kind is bytes and not connection.encoder.decode_responses)
             or kind is int
@@ -417,19 +448,6 @@ class Redis(redis.Redis):
         for hint in ("keys", NEVER_DECODE, EMPTY_RESPONSE):
             options.pop(hint, None)
         return callback(value, **options)
-
-    def _read_unusual(self, connection: InProcessConnection, reply: Reply) -> Any:
-        """A command that answered by messages, with silence, or by hanging up."""
-        client = connection.client
-        if client is not None:
-            connection._take_output(client)
-        if reply is not NO_REPLY:
-            connection._replies.append(reply)
-        if client is not None and client.close_after_reply:
-            connection.disconnect_keeping_replies()
-        if not connection._replies:
-            return None
-        return connection.read_response(push_request=True)
 
     def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:
         """A pipeline of commands; a transaction unless told otherwise."""
@@ -504,7 +522,7 @@ class Pipeline(RedisPipeline, Redis):
                     self.annotate_exception(error, i + 1, commands[i][0])
                     errors.append((i, error))
             reply = process([b"EXEC"])
-        response = connection.convert(reply)
+        response = connection.settle(reply)
         if isinstance(response, ExecAbortError) and errors:
             raise errors[0][1]
         if isinstance(response, Exception):

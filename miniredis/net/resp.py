@@ -12,6 +12,7 @@ from miniredis.keyspace.object import string2ll
 from miniredis.net.inline import split_args
 from miniredis.reply import (
     BigNumber,
+    Interleaved,
     NoReply,
     NullArray,
     Push,
@@ -196,6 +197,10 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
     elif kind is SetReply or kind is Push:
         sign = b"*" if resp == 2 else (b"~" if kind is SetReply else b">")
         out.append(b"%s%d\r\n" % (sign, len(reply.items)))
+        for item in reply.items:
+            _append(out, item, resp)
+    elif kind is Interleaved:
+        out.append(b"*%d\r\n" % reply.count)
         for item in reply.items:
             _append(out, item, resp)
     elif kind is bool:

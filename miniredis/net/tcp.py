@@ -10,20 +10,23 @@ Redis: networking.c, anet.c, the event loop of ae.c.
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 from collections import deque
 from collections.abc import Callable
 
-from miniredis.commands.client_flags import CLIENT_UNAUTHENTICATED
+from miniredis.commands.client_info import client_type
 from miniredis.errors import CommandError
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
+from miniredis.server.checks import auth_required
 from miniredis.server.client import Client
 from miniredis.server.server import Server
 
-OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024  # unread output at which reading from a client stops
+READING_STOPS_BYTES = 64 * 1024 * 1024  # of unread output: the client must read first
 EVENT_SLACK_S = 0.0005  # an event found due this little too early is run all the same
+_logger = logging.getLogger("miniredis")
 
 
 class ClientConnection(asyncio.Protocol):
@@ -35,10 +38,12 @@ class ClientConnection(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.client: Client | None = None
         self.parser = RequestParser(self.server.config.proto_max_bulk_len)
+        self._soft_limit_since: int | None = None  # in s of the loop's clock
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        transport.set_write_buffer_limits(high=READING_STOPS_BYTES)
         sock = transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -65,8 +70,8 @@ class ClientConnection(asyncio.Protocol):
         """Run the requests that are complete, and send what comes of them at once."""
         client, server = self.client, self.server
         out: list[bytes] = []
-        while client is not None and not client.blocked and not client.close_after_reply:
-            self.parser.unauthenticated = bool(client.flags & CLIENT_UNAUTHENTICATED)
+        while client is not None and client.takes_commands:
+            self.parser.unauthenticated = auth_required(client)
             try:
                 argv = self.parser.next_request()
             except ProtocolError as error:
@@ -110,6 +115,29 @@ class ClientConnection(asyncio.Protocol):
             self.server.stat_total_writes_processed += 1
             self.transport.write(data)
             out.clear()
+            if self._output_limit_reached(self.transport.get_write_buffer_size()):
+                _logger.warning("%r closed: its output buffer has reached a limit", self.client)
+                self._hang_up(abort=True)
+
+    def _output_limit_reached(self, unread: int) -> bool:
+        """Whether the client leaves more bytes *unread* than its class is allowed.
+
+        At once above the hard limit, and after the given seconds in a row above the soft
+        one. networking.c: checkClientOutputBufferLimits()
+        """
+        if self.client is None:
+            return False
+        limits = self.server.config.client_output_buffer_limit
+        hard, soft, soft_seconds = getattr(limits, client_type(self.client).decode())
+        now = self.owner.time_s()
+        if not soft or unread < soft:
+            self._soft_limit_since = None
+        elif self._soft_limit_since is None:
+            self._soft_limit_since = now
+        over_soft = (
+            self._soft_limit_since is not None and now - self._soft_limit_since > soft_seconds
+        )
+        return over_soft or bool(hard and unread >= hard)
 
     def pause_writing(self) -> None:
         """The client does not read: take nothing more from it until it does."""
@@ -125,12 +153,13 @@ class ClientConnection(asyncio.Protocol):
         if self.transport is not None:
             self.transport.close()
 
-    def _hang_up(self) -> None:
+    def _hang_up(self, abort: bool = False) -> None:
+        """Close the connection once its output is sent, or at once if *abort*."""
         client, self.client = self.client, None
         if client is not None:
             self.server.free_client(client)
         if self.transport is not None:
-            self.transport.close()
+            self.transport.abort() if abort else self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.owner.connections.discard(self)
@@ -174,6 +203,10 @@ class TcpServer:
     def _flush_waiting(self) -> None:
         while self._waiting:
             self._waiting.popleft().flush()
+
+    def time_s(self) -> int:
+        """Whole seconds of the event loop's clock."""
+        return 0 if self._loop is None else int(self._loop.time())
 
     def plan_events(self) -> None:
         """Call back when the server's next time event is due."""

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from redis._parsers.base import BaseParser
+from redis.exceptions import ConnectionError
 
 from miniredis.errors import CommandError
 from miniredis.reply import (
     BigNumber,
+    Interleaved,
     NullArray,
     Push,
     Reply,
@@ -23,6 +25,23 @@ from miniredis.reply import (
 )
 
 Decode = Callable[[bytes], Any]
+
+
+def as_read(reply: Interleaved, resp: int) -> list[Reply]:
+    """What a client reads when *reply* is on the wire: its array, and messages.
+
+    The first ``count`` items are taken for the elements, whatever they are; RESP3 knows
+    messages from replies. What follows is read afterwards. ``ConnectionError`` if there
+    are too few: a client on a wire would wait for ever.
+    """
+    messages = [item for item in reply.items if resp == 3 and item.__class__ is Push]
+    items = [item for item in reply.items if resp != 3 or item.__class__ is not Push]
+    if len(items) < reply.count:
+        raise ConnectionError(
+            f"EXEC announced {reply.count} replies and sent {len(items)}: a command in the "
+            "transaction has no reply of its own (SUBSCRIBE under RESP3, CLIENT REPLY OFF)"
+        )
+    return [*messages, items[: reply.count], *items[reply.count :]]
 
 
 def to_exception(error: CommandError) -> Exception:

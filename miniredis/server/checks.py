@@ -22,6 +22,7 @@ from miniredis.commands.client_flags import (
     CLIENT_SLAVE,
     CLIENT_UNAUTHENTICATED,
 )
+from miniredis.commands.protected import debug_refused
 from miniredis.commands.table import COMMANDS, Command
 from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
@@ -60,7 +61,7 @@ def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | 
     """The reply that settles the command without running it, or None to run it."""
     if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
         # Such a request may carry commands in its body: none of them may run.
-        c.flags |= CLIENT_CLOSE_AFTER_REPLY
+        c.server.kill_client(c)
         return NO_REPLY
     error = _find_error(c, cmd, argv)
     if error is not None:
@@ -93,6 +94,8 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return unknown_command(argv)
     if not cmd.arity_ok(len(argv)):
         return wrong_arity(cmd.name)
+    if cmd.name == "debug" and (refused := debug_refused(c)) is not None:
+        return refused
     if auth_required(c) and "no_auth" not in cmd.flags:
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
@@ -149,6 +152,8 @@ def reply_is_wanted(c: Client) -> bool:
     networking.c: prepareClientToWrite(), resetClient()
     """
     wanted = not c.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP)
+    if not wanted and c.flags & CLIENT_CLOSE_AFTER_REPLY:
+        c.flags |= CLIENT_REPLY_OFF  # see Client.close_after_reply
     c.flags &= ~CLIENT_REPLY_SKIP
     if c.flags & CLIENT_REPLY_SKIP_NEXT:
         c.flags |= CLIENT_REPLY_SKIP

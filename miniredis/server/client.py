@@ -18,6 +18,7 @@ from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MULTI,
     CLIENT_PUBSUB,
+    CLIENT_REPLY_OFF,
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError, wrong_arity
@@ -113,9 +114,20 @@ class Client:
         return bool(self.flags & CLIENT_BLOCKED)
 
     @property
+    def takes_commands(self) -> bool:
+        """Neither blocked nor about to be closed."""
+        return not self.flags & (CLIENT_BLOCKED | CLIENT_CLOSE_AFTER_REPLY)
+
+    @property
     def close_after_reply(self) -> bool:
-        """The transport closes the connection once all output is sent."""
-        return bool(self.flags & CLIENT_CLOSE_AFTER_REPLY)
+        """The transport closes the connection once all output is sent.
+
+        What closes it in Redis is the sending: a client that QUITs while it is silenced
+        stays, deaf and mute.
+        """
+        return self.flags & (CLIENT_CLOSE_AFTER_REPLY | CLIENT_REPLY_OFF) == (
+            CLIENT_CLOSE_AFTER_REPLY
+        )
 
     @property
     def in_multi(self) -> bool:

@@ -133,6 +133,11 @@ class Config(ConfigTable):
             rows.append((row, argument))
         return rows
 
+    def is_sensitive(self, name: bytes) -> bool:
+        """Whether the value of this parameter is kept out of logs; False if it is unknown."""
+        row = _BY_NAME.get(c_string(name).lower())
+        return row is not None and ConfigFlag.SENSITIVE in row.flags
+
     def allows(self, setting: str, local: bool) -> bool:
         """Whether an enable-* *setting* lets a client act. server.c: allowProtectedAction()"""
         return setting == PROTECTED_ACTION_YES or (setting == "local" and local)

@@ -10,6 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miniredis.commands.client_flags import (
+    CLIENT_BLOCKED,
+    CLIENT_MASTER,
+    CLIENT_PUBSUB,
+    CLIENT_SLAVE,
+)
 from miniredis.keyspace.expire import ACTIVE_EXPIRE_CYCLE_SLOW, CRON_DBS_PER_CALL
 from miniredis.probe import SILENT
 from miniredis.structs.dict import DICT_HT_INITIAL_SIZE, Dict
@@ -21,6 +27,8 @@ CONFIG_MAX_HZ = 500
 MAX_CLIENTS_PER_CLOCK_TICK = 200  # more clients per tick double the effective hz
 HASHTABLE_MIN_FILL = 10  # % below which a table is shrunk
 INCREMENTAL_REHASH_MS = 1  # time one cron gives to moving buckets
+# Clients that ``timeout`` does not concern.
+_MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
 REHASH_BATCH = 100  # steps between two looks at the clock
 
 
@@ -33,7 +41,7 @@ def server_cron(server: Server) -> int:
     if run_with_period(server, 100):
         server.track_instantaneous_metrics()
     server.refresh_lru_clock()
-    server.clients_cron()
+    clients_cron(server)
     databases_cron(server)
     server.pause.check_timeout()
     server.cronloops += 1
@@ -60,6 +68,24 @@ def run_with_period(server: Server, ms: int) -> bool:
     """Whether a job for every *ms* milliseconds is due in this run. server.h: run_with_period"""
     tick = 1000 // server.hz
     return ms <= tick or server.cronloops % (ms // tick) == 0
+
+
+def clients_cron(server: Server) -> None:
+    """Close clients that have sent nothing for more than ``timeout`` seconds.
+
+    Those that wait for something stay: replicas, monitors, subscribers, blocked clients.
+    Differs from Redis, which looks at a part of the clients in each run and at all of
+    them once a second: here every run looks at all.
+
+    server.c: clientsCron(), timeout.c: clientsCronHandleTimeout()
+    """
+    timeout = server.config.timeout
+    if not timeout:
+        return
+    now = server.mstime // 1000
+    for c in list(server.clients.values()):
+        if not c.flags & _MAY_BE_IDLE and now - c.lastinteraction_ms // 1000 > timeout:
+            server.kill_client(c)
 
 
 def databases_cron(server: Server) -> None:

@@ -18,14 +18,19 @@ from miniredis.commands.client_flags import (
     CLIENT_DIRTY_CAS,
     CLIENT_DIRTY_EXEC,
     CLIENT_MULTI,
+    CLIENT_REPLY_OFF,
+    CLIENT_REPLY_SKIP,
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError
-from miniredis.reply import NULL_ARRAY, Reply
+from miniredis.reply import NO_REPLY, NULL_ARRAY, Interleaved, Push, Reply
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
     from miniredis.server.client import Client
+
+
+CLIENT_SILENT = CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP
 
 
 @dataclass(slots=True)
@@ -85,15 +90,40 @@ def exec_command(c: Client) -> Reply:
     unwatch_all_keys(c)
     server, cmd, argv = c.server, c.cmd, c.argv
     server.in_exec = True
+    silent = c.flags & CLIENT_SILENT
+    stream: list[Reply] = []
     try:
-        replies = [server.call(c, queued, args) for queued, args in c.mstate.commands]
+        for queued, args in c.mstate.commands:
+            before = len(c.outbox)
+            reply = server.call(c, queued, args)
+            stream += [c.outbox.pop() for _ in range(len(c.outbox) - before)][::-1]
+            if reply is not NO_REPLY and not c.flags & CLIENT_SILENT:
+                stream.append(reply)
     finally:
         server.in_exec = False
         c.cmd, c.argv = cmd, argv
         if not deny_blocking:
             c.flags &= ~CLIENT_DENY_BLOCKING
+        count = len(c.mstate.commands)
         discard_transaction(c)
-    return replies
+    return _answer(c, count, stream, bool(silent))
+
+
+def _answer(c: Client, count: int, stream: list[Reply], silent: bool) -> Reply:
+    """The reply of EXEC: *count* replies, with what else was sent in between.
+
+    The length of the array goes out before the first command runs; after it comes
+    whatever the commands send. So messages to oneself (PUBLISH by a subscriber, SUBSCRIBE)
+    stand among the replies, and CLIENT REPLY OFF cuts the array short.
+    """
+    if len(stream) == count and not silent and not any(i.__class__ is Push for i in stream):
+        return stream
+    if silent:  # the length is not sent, messages still are
+        for message in stream:
+            c.push(message)
+    else:
+        c.push(Interleaved(count, stream))
+    return NO_REPLY
 
 
 def abort_exec(c: Client, error: CommandError) -> CommandError:

@@ -32,6 +32,7 @@ class ClientPause:
         self.end_time = 0  # Unix time in ms
         self.postponed_clients: deque[Client] = deque()
         self.unblocked_clients: deque[Client] = deque()
+        self._processing = False
 
     def pause(self, end: int, type: int) -> None:
         """Pause until *end* (Unix ms). A second call only prolongs or tightens a pause.
@@ -80,16 +81,18 @@ class ClientPause:
 
         blocked.c: processUnblockedClients()
         """
-        server = self.server
-        while self.unblocked_clients:
-            clients, self.unblocked_clients = self.unblocked_clients, deque()
-            for c in clients:
-                if c.id not in server.clients:
-                    continue
-                reply = server.process_command(c, c.argv)
+        if self._processing:
+            return  # a command that runs below has ended a pause: its clients queue up
+        self._processing = True
+        try:
+            while self.unblocked_clients:
+                c = self.unblocked_clients.popleft()
+                reply = self.server.process_command(c, c.argv)
                 if not c.blocked:
                     c.push(reply)
-                    server.unblocked.notify_all()
+                    self.server.unblocked.notify_all()
+        finally:
+            self._processing = False
 
     def forget(self, c: Client) -> None:
         """The client went away."""

@@ -42,17 +42,22 @@ from miniredis.keyspace.object import (
     lfu_log_incr,
 )
 from miniredis.probe import SILENT, Probe
-from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.reply import BLOCKED, NO_REPLY, Push, Reply
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
-from miniredis.server.config import Config
+from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
 from miniredis.server.events import publish_keyspace_event
 from miniredis.server.info import gen_redis_info_string
 from miniredis.server.latency import LatencyMonitor, create_latency_report
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key, unwatch_all_keys
-from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_WRITE, ClientPause
+from miniredis.server.pause import (
+    CLIENT_PAUSE_ALL,
+    CLIENT_PAUSE_OFF,
+    CLIENT_PAUSE_WRITE,
+    ClientPause,
+)
 from miniredis.server.propagation import Propagation
 from miniredis.server.slowlog import SlowLog
 from miniredis.server.stats import Stats
@@ -176,7 +181,12 @@ class Server(Stats):
 
     def update_gates(self) -> None:
         """Note whether any command has more to pass than existence and arity."""
-        self.gates = self.pause.type != 0 or bool(self.config.requirepass)
+        config = self.config
+        self.gates = (
+            self.pause.type != CLIENT_PAUSE_OFF
+            or bool(config.requirepass)
+            or config.enable_debug_command != PROTECTED_ACTION_YES
+        )
 
     # -- clients ----------------------------------------------------------------------
 
@@ -210,8 +220,10 @@ class Server(Stats):
 
     def kill_client(self, c: Client) -> None:
         """Close another client's connection: CLIENT KILL."""
-        self.free_client(c)
-        c.on_close()
+        with self.lock:
+            self.free_client(c)
+            c.on_close()
+            self.unblocked.notify_all()
 
     def pause_clients(self, end_ms: int, write_only: bool) -> None:
         """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
@@ -240,6 +252,7 @@ class Server(Stats):
             self.current_client = c
             c.cmd = c.lastcmd = cmd
             c.argv = argv
+            c.lastinteraction_ms = now // 1000
             try:
                 if (
                     cmd is None
@@ -251,10 +264,8 @@ class Server(Stats):
                     if reply is None:
                         assert cmd is not None
                         reply = self.call(c, cmd, argv, now)
-                        c.lastinteraction_ms = now // 1000
                 else:
                     reply = self.call(c, cmd, argv, now)
-                    c.lastinteraction_ms = now // 1000
             finally:
                 self.current_client = None
             if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
@@ -313,11 +324,11 @@ class Server(Stats):
         if duration >= self.slow_us:
             self._note_slow(c, cmd, argv, duration)
         if self.monitors and not cmd.hidden_from_monitor:
-            replication_feed_monitors(c, argv)
+            reply = replication_feed_monitors(c, argv, reply)
         if self.propagation.active:
             self.propagation.after_call(c, cmd, argv, self.dirty > dirty or c.force_propagation)
         if self.probe is not SILENT:
-            self.probe.command(c, argv, reply, duration)
+            self.probe.command(c, c.redacted(argv), reply, duration)
         return reply
 
     def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
@@ -382,13 +393,8 @@ class Server(Stats):
                 and self.expire_engine.fast_cycle_wanted()
             ):
                 self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
-            unblocked = self.pause.unblocked_clients
-            for _ in range(len(unblocked)):
-                c = unblocked.popleft()
-                reply = self.process_command(c, c.argv)
-                if not c.blocked:
-                    c.push(reply)
-                    self.unblocked.notify_all()
+            if self.pause.unblocked_clients:
+                self.pause.process_unblocked_clients()
 
     def active_expire_cycle(self, type: str = "slow") -> CycleReport:
         """Run one active expire cycle now and tell what it did, window by window.
@@ -398,15 +404,6 @@ class Server(Stats):
         with self.lock:
             self._check_open()
             return self.expire_engine.active_expire_cycle(type, record=True)
-
-    def clients_cron(self) -> None:
-        """Close clients idle for longer than ``timeout`` seconds. server.c: clientsCron()"""
-        timeout = self.config.timeout
-        if not timeout:
-            return
-        for c in list(self.clients.values()):
-            if not c.flags and self.mstime - c.lastinteraction_ms > timeout * 1000:
-                self.kill_client(c)
 
     # -- the clock --------------------------------------------------------------------
 
@@ -535,14 +532,19 @@ class Server(Stats):
     def wait_for_reply(self, c: Client) -> Reply:
         """Wait until a blocked client has its reply, letting time pass, and return it.
 
-        For transports without an event loop. Under a virtual clock time jumps from event
-        to event; under the system clock the thread sleeps between them.
+        Messages that came meanwhile stay in the outbox. For transports without an event
+        loop. Under a virtual clock time jumps from event to event; under the system clock
+        the thread sleeps between them. ``NO_REPLY`` if the client is killed.
         """
         with self.lock:
             while True:
                 self._check_open()
-                if not c.blocked and c.outbox:
-                    return c.outbox.pop()
+                if c.id not in self.clients:
+                    return NO_REPLY
+                if not c.blocked:
+                    reply = next(item for item in c.outbox if item.__class__ is not Push)
+                    c.outbox.remove(reply)
+                    return reply
                 next_us = self.el.next_us
                 assert next_us is not None
                 if isinstance(self.clock, VirtualClock):

@@ -347,7 +347,8 @@ def test_a_held_client_can_be_killed(a: Caller, b: Caller) -> None:
 def test_monitors_are_never_paused(a: Caller, b: Caller) -> None:
     a("MONITOR")
     b("CLIENT PAUSE 1000 ALL")
-    assert a("PING") is PONG
+    assert a("PING") is NO_REPLY  # what it is sent stands in order: the reply, then the line
+    assert a.client.outbox.popleft() is PONG
     assert b("PING") is BLOCKED
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from miniredis.clock import VirtualClock
+from miniredis.commands.client_flags import CLIENT_PUBSUB
 from miniredis.commands.pubsub import pubsub_publish_message, pubsub_unsubscribe_all
 from miniredis.errors import CommandError
-from miniredis.reply import NO_REPLY, NULL_ARRAY, OK, Push, Reply
+from miniredis.reply import NO_REPLY, NULL_ARRAY, OK, PONG, Interleaved, Push, Reply
 from miniredis.server.client import Client
 from miniredis.server.server import Server
 
@@ -167,11 +168,15 @@ def test_in_exec_the_message_stands_in_the_array(a: Subscriber, name: str) -> No
     a("MULTI")
     a(f"{name} x")
     a("PING")
-    reply = a("EXEC")
-    assert isinstance(reply[0], Push)
-    assert reply[0].items[:2] == [name.lower().encode(), b"x"]
-    assert len(reply) == 2
-    assert a.messages() == []
+    assert a("EXEC") is NO_REPLY  # it is sent in order with the messages
+    [reply] = a.client.outbox
+    assert isinstance(reply, Interleaved)
+    message, second = reply.items
+    assert isinstance(message, Push)
+    assert message.items[:2] == [name.lower().encode(), b"x"]
+    assert reply.count == 2
+    # A subscribed client is answered in the form of a message; one that is not, by PONG.
+    assert second == ([b"pong", b""] if a.client.flags & CLIENT_PUBSUB else PONG)
 
 
 def test_in_exec_shard_channels_are_refused(a: Subscriber) -> None:

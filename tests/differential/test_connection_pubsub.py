@@ -18,7 +18,7 @@ import pytest
 
 from miniredis.clock import VirtualClock
 from miniredis.net.resp import encode_reply
-from miniredis.reply import BLOCKED
+from miniredis.reply import BLOCKED, NO_REPLY, Reply
 from miniredis.server.client import Client
 from miniredis.server.server import Server
 from tests.real.servers import RealServer
@@ -58,7 +58,9 @@ class OurSide:
 
     def step(self, name: str, words: list[str]) -> dict[str, bytes]:
         client = self.clients[name]
-        reply = self.server.process_command(client, [word.encode() for word in words])
+        reply: Reply = NO_REPLY
+        if client.takes_commands:
+            reply = self.server.process_command(client, [word.encode() for word in words])
         out = {}
         for other, c in self.clients.items():
             data = b"".join(encode_reply(message, c.resp) for message in c.outbox)
@@ -659,6 +661,117 @@ SCRIPTS = {
         b: SUBSCRIBE x
         p: GET k
         p: DEL k
+    """,
+    "several_held_clients": """
+        p: CLIENT PAUSE 1000000 WRITE
+        a: SET k a
+        b: APPEND k b
+        c: CLIENT PAUSE 1000000 WRITE
+        c: APPEND k c
+        p: CLIENT UNPAUSE
+        p: GET k
+        p: DEL k
+    """,
+    "held_client_kills_and_pauses": """
+        a: MULTI
+        a: APPEND k a
+        a: CLIENT KILL ID {b}
+        a: CLIENT PAUSE 1000000 WRITE
+        p: CLIENT PAUSE 1000000 WRITE
+        a: EXEC
+        b: APPEND k b
+        c: APPEND k c
+        p: CLIENT UNPAUSE
+        p: GET k
+        p: CLIENT LIST ID {a} {b} {c}
+        p: CLIENT UNPAUSE
+        p: GET k
+        p: DEL k
+    """,
+    "messages_to_oneself_in_exec": """
+        a: MULTI
+        a: SUBSCRIBE x y
+        a: PUBLISH x 1
+        a: UNSUBSCRIBE x
+        a: UNSUBSCRIBE
+        a: EXEC
+        a: PING
+        b: HELLO 3
+        b: SUBSCRIBE x
+        b: PUBLISH x 0
+        b: MULTI
+        b: PUBLISH x 1
+        b: PING
+        b: SUBSCRIBE y z
+        b: PUBLISH y 2
+        b: PUBLISH z 3
+        b: EXEC
+        b: MULTI
+        b: UNSUBSCRIBE y x z
+        b: PUBLISH x 4
+        b: EXEC
+    """,
+    "reply_off_in_exec": """
+        a: MULTI
+        a: PING
+        a: CLIENT REPLY OFF
+        a: PING
+        a: EXEC
+        a: PING
+        a: CLIENT REPLY ON
+        a: MULTI
+        a: PING
+        a: CLIENT REPLY SKIP
+        a: PING
+        a: EXEC
+        a: PING
+        a: PING
+        a: HELLO 3
+        a: SUBSCRIBE x
+        a: CLIENT REPLY OFF
+        a: MULTI
+        a: PUBLISH x 1
+        a: CLIENT REPLY ON
+        a: PUBLISH x 2
+        a: PING
+        a: EXEC
+        a: PING
+    """,
+    "monitor_sees_its_own_commands": """
+        a: MONITOR
+        a: PING
+        a: GET k
+        b: MULTI
+        b: PING
+        b: ECHO x
+        b: EXEC
+        a: MULTI
+        a: PING
+        a: ECHO y
+        a: EXEC
+        a: CLIENT REPLY OFF
+        b: ECHO unheard
+        a: PING
+        a: CLIENT REPLY ON
+        a: PING
+        a: CONFIG SET requirepass x maxmemory 0
+        b: CONFIG SET requirepass ""
+        a: RESET
+        a: PING
+    """,
+    "debug_refused": """
+        a: MULTI
+        a: DEBUG JMAP
+        a: EXEC
+    """,
+    "quit_in_silence": """
+        a: CLIENT REPLY OFF
+        a: QUIT
+        b: PING
+        a: PING
+        b: CLIENT REPLY SKIP
+        b: QUIT
+        c: PING
     """,
     "client_rest": """
         a: CLIENT GETREDIR

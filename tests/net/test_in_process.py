@@ -135,3 +135,69 @@ def test_the_same_seed_gives_the_same_run() -> None:
         return seen
 
     assert run() == run()
+
+
+def test_a_held_client_that_is_killed_gets_an_error() -> None:
+    server = miniredis.Server()
+    r, admin = server.client(), server.client()
+    r.ping()
+    id = r.client_id()
+    admin.client_pause(1_000_000, all=False)
+    errors: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            r.execute_command("SET", "k", "v")
+        except redis.ConnectionError as error:
+            errors.append(error)
+
+    def identify_and_write() -> None:
+        nonlocal id
+        id = r.client_id()
+        write()
+
+    thread = threading.Thread(target=identify_and_write)
+    thread.start()
+    while not server.clients_waiting():
+        pass
+    assert admin.client_kill_filter(_id=str(id)) == 1
+    thread.join(10)
+    assert not thread.is_alive()
+    assert [str(error) for error in errors] == ["Connection closed by server."]
+    assert admin.exists("k") == 0
+    assert r.ping()
+
+
+def test_several_held_threads_get_their_own_replies() -> None:
+    server = miniredis.Server()
+    r = server.client()
+    r.client_pause(1_000_000, all=False)
+    replies: dict[int, int] = {}
+
+    def write(i: int) -> None:
+        replies[i] = int(r.incrby(f"k{i}", i))
+
+    threads = [threading.Thread(target=write, args=(i,)) for i in range(1, 6)]
+    for thread in threads:
+        thread.start()
+    while len(list(server.clients_waiting())) < 5:
+        pass
+    r.client_unpause()
+    for thread in threads:
+        thread.join(10)
+    assert replies == {i: i for i in range(1, 6)}
+
+
+def test_exec_with_messages_to_oneself_is_read_as_from_a_wire() -> None:
+    r = miniredis.Redis(protocol=2, single_connection_client=True)
+    for command in ("MULTI", "SUBSCRIBE x", "PING hi"):
+        r.execute_command(*command.split())
+    assert r.execute_command("EXEC") == [[b"subscribe", b"x", 1], [b"pong", b"hi"]]
+
+
+def test_exec_whose_replies_are_too_few_says_so() -> None:
+    r = miniredis.Redis(single_connection_client=True)
+    for command in ("MULTI", "CLIENT REPLY OFF", "PING"):
+        r.execute_command(*command.split())
+    with pytest.raises(redis.ConnectionError, match="announced 2 replies and sent 0"):
+        r.execute_command("EXEC")
