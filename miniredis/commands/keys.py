@@ -353,7 +353,7 @@ def _flush(c: Client, databases: list[RedisDb], args: tuple[bytes, ...]) -> Repl
     if len(args) > 1 or (args and args[0].lower() not in (b"sync", b"async")):
         raise syntax_error()
     c.server.empty_data(databases)
-    c.force_propagation = True
+    c.force_command_propagation()
     return OK
 
 

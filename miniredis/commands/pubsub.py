@@ -272,7 +272,7 @@ def publish(c: Client, channel: bytes, message: bytes) -> Reply:
 
     pubsub.c: publishCommand()
     """
-    c.force_propagation = True
+    c.force_command_propagation()
     return pubsub_publish_message(c.server, channel, message)
 
 
@@ -293,5 +293,5 @@ def spublish(c: Client, channel: bytes, message: bytes) -> Reply:
 
     pubsub.c: spublishCommand()
     """
-    c.force_propagation = True
+    c.force_command_propagation()
     return pubsub_publish_shard_message(c.server, channel, message)

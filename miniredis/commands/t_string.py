@@ -16,6 +16,7 @@ from miniredis.errors import (
     wrong_arity,
     wrong_type,
 )
+from miniredis.keyspace.db import LOOKUP_WRITE
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_STRING
 from miniredis.keyspace.object import (
     LLONG_MAX,
@@ -123,17 +124,21 @@ def set_generic(
     when = get_expire_milliseconds(c, expire, flags) if expire is not None else None
     if flags & OBJ_SET_GET:
         ok_reply = abort_reply = get_string(db.lookup_key_read(key))
-    found = db.lookup_key_write(key) is not None
-    if (flags & OBJ_SET_NX and found) or (flags & OBJ_SET_XX and not found):
+    found = db.lookup_key(key, LOOKUP_WRITE) is not None
+    if flags and ((flags & OBJ_SET_NX and found) or (flags & OBJ_SET_XX and not found)):
         return abort_reply
     o = RedisObject(OBJ_STRING, val, server.new_object_lru)
-    db.set_key(key, o, keepttl=bool(flags & OBJ_KEEPTTL), exists=found)
+    db.set_key(key, o, keepttl=flags & OBJ_KEEPTTL != 0, exists=found)
     server.dirty += 1
-    db.notify(NOTIFY_STRING, b"set", key)
+    listened = server.notify_mask
+    if listened & NOTIFY_STRING:
+        db.notify(NOTIFY_STRING, b"set", key)
     if when is not None:
         db.set_expire(key, when)
-        c.rewrite(b"SET", key, val, b"PXAT", b"%d" % when)
-        db.notify(NOTIFY_GENERIC, b"expire", key)
+        if server.propagation.active:
+            c.rewrite(b"SET", key, val, b"PXAT", b"%d" % when)
+        if listened & NOTIFY_GENERIC:
+            db.notify(NOTIFY_GENERIC, b"expire", key)
     elif flags & OBJ_SET_GET:
         c.rewrite(*c.argv[:3], *(arg for arg in c.argv[3:] if arg.lower() != b"get"))
     return ok_reply
@@ -158,7 +163,7 @@ def set_command(c: Client, key: bytes, val: bytes, *args: bytes) -> Reply:
     """
     if not args:
         return set_generic(c, 0, key, val)
-    flags, expire = parse_extended_string_arguments(args, for_set=True)
+    flags, expire = parse_extended_string_arguments(args, True)
     return set_generic(c, flags, key, val, expire)
 
 

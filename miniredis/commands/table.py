@@ -70,6 +70,9 @@ FLAGS = (
     "allow_busy",
 )
 
+# Run at once between MULTI and EXEC. server.c: processCommand()
+NOT_QUEUED = frozenset({"exec", "discard", "multi", "watch", "quit", "reset"})
+
 # The category that belongs to a group as COMMAND DOCS names it.
 _GROUP_CATEGORY = {
     "generic": "keyspace",
@@ -133,6 +136,7 @@ class Command:
     # Hidden from COMMAND INFO: server.h, CMD_TOUCHES_ARBITRARY_KEYS
     touches_arbitrary_keys: bool = False
     hidden_from_monitor: bool = False  # skip_monitor or admin
+    queueable: bool = False  # between MULTI and EXEC it is queued, not run
 
     def arity_ok(self, argc: int) -> bool:
         """Whether *argc* arguments, the name included, are an acceptable number."""
@@ -190,6 +194,7 @@ def command(
             is_write="write" in words,
             touches_arbitrary_keys=touches_arbitrary_keys,
             hidden_from_monitor=bool(words & {"skip_monitor", "admin"}),
+            queueable=name not in NOT_QUEUED and "no_multi" not in words,
         )
         _insert(row)
         return proc

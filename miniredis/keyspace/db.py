@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from miniredis.keyspace.notify import NOTIFY_EXPIRED, NOTIFY_KEY_MISS, NOTIFY_NEW
 from miniredis.keyspace.object import RedisObject
-from miniredis.probe import SILENT, Probe
+from miniredis.probe import Probe
 from miniredis.structs.dict import Dict, DictEntry
 from miniredis.structs.hashing import HashFunction
 
@@ -56,7 +56,9 @@ class KeyspaceServer(Protocol):
     maxmemory_lfu: bool
     lazyfree_lazy_expire: bool
     latency_monitor_threshold: int  # ms, 0: off
-    notify_keyspace_events: int
+    probed: bool  # somebody else than SILENT listens
+    notify_mask: int  # classes of keyspace events that anybody wants to hear of
+    lruclock: int  # evict.c: LRU_CLOCK(), as the last cron left it
     stat_keyspace_hits: int
     stat_keyspace_misses: int
     stat_expiredkeys: int
@@ -69,7 +71,6 @@ class KeyspaceServer(Protocol):
     def check_client_pause_timeout_and_return_if_paused(self) -> bool: ...
     def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None: ...
     def signal_modified_key(self, db: RedisDb, key: bytes) -> None: ...
-    def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None: ...
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None: ...
     def time_expire_del(self, delete: Callable[[], object]) -> None: ...
 
@@ -100,7 +101,7 @@ class RedisDb:
         server, dbid = self.server, self.id
 
         def rehash_started(old_size: int, new_size: int) -> None:
-            if server.probe is not SILENT:
+            if server.probed:
                 server.probe.rehash_started(dbid, table, old_size, new_size)
 
         return rehash_started
@@ -124,8 +125,20 @@ class RedisDb:
         db.c: lookupKey()
         """
         server = self.server
-        entry = self.dict.find(key)
-        if entry is not None and self.expires.index:
+        d, expires = self.dict, self.expires
+        # Every command comes through here: what find() and expire_if_needed() amount to in
+        # the usual case, no rehash under way and the key alive, is written out.
+        entry = d.index.get(key) if d.rehashidx < 0 else d.find(key)
+        if (
+            entry is not None
+            and expires.index
+            and not (
+                d.rehashidx < 0
+                and expires.rehashidx < 0
+                and ((ttl := expires.index.get(key)) is None or server.mstime <= ttl.val)
+                and server.fixed_time_expire
+            )
+        ):
             expire_flags = 0
             if flags & LOOKUP_WRITE and not (server.masterhost and server.repl_slave_ro):
                 expire_flags |= EXPIRE_FORCE_DELETE_EXPIRED
@@ -144,7 +157,7 @@ class RedisDb:
             if server.maxmemory_lfu:
                 server.touch_lfu(o)
             else:
-                o.lru = server.lru_clock()
+                o.lru = server.lruclock
         if not flags & (LOOKUP_NOSTATS | LOOKUP_WRITE):
             server.stat_keyspace_hits += 1
         return o
@@ -163,13 +176,15 @@ class RedisDb:
         """Insert a key that is not there; fires ``new``. db.c: dbAdd()"""
         entry = self.dict.add(key, val)
         assert entry is not None, f"add() of existing key {key!r}"
-        self.server.signal_key_as_ready(self, key, val.type)
-        self.notify(NOTIFY_NEW, b"new", key)
+        if self.server.notify_mask & NOTIFY_NEW:
+            self.notify(NOTIFY_NEW, b"new", key)
 
     def overwrite(self, key: bytes, val: RedisObject) -> None:
         """Give an existing key another value; its TTL stays. db.c: dbOverwrite()"""
-        entry = self.dict.find(key)
-        assert entry is not None, f"overwrite() of missing key {key!r}"
+        d = self.dict
+        if d.rehashidx >= 0:
+            d.rehash_step()
+        entry = d.index[key]
         if self.server.maxmemory_lfu:
             val.lru = entry.val.lru
         entry.val = val
@@ -197,7 +212,7 @@ class RedisDb:
             self.add(key, val)
         if not keepttl:
             self.remove_expire(key)
-        if signal:
+        if signal and self.watched_keys:
             self.server.signal_modified_key(self, key)
 
     def delete(self, key: bytes) -> bool:
@@ -254,12 +269,14 @@ class RedisDb:
 
         The expires dict shares the key object of the main dict, which is looked up for it.
         """
-        main = self.dict.find(key)
-        assert main is not None, f"set_expire() of missing key {key!r}"
+        d = self.dict
+        if d.rehashidx >= 0:
+            d.rehash_step()
+        main = d.index[key]
         entry = self.expires.add(main.key, when, main.hash)
         if entry is None:
             self.expires.index[key].val = when
-        if self.server.probe is not SILENT:
+        if self.server.probed:
             self.server.probe.expire_set(self.id, key, when)
 
     def remove_expire(self, key: bytes) -> bool:
@@ -269,7 +286,8 @@ class RedisDb:
         """
         if self.dict.rehashidx >= 0:
             self.dict.rehash_step()
-        return self.expires.delete(key) is not None
+        expires = self.expires
+        return bool(expires.index) and expires.delete(key) is not None
 
     def key_is_expired(self, key: bytes) -> bool:
         """Whether the time of *key* has passed: now > when, strictly. db.c: keyIsExpired()
@@ -319,7 +337,7 @@ class RedisDb:
         db.c: deleteExpiredKeyAndPropagate()
         """
         server = self.server
-        if server.probe is not SILENT:
+        if server.probed:
             when = self.expires.index[key].val
             server.probe.key_expired(self.id, key, when, server.now_ms(), by)
         if server.latency_monitor_threshold:
@@ -369,7 +387,7 @@ class RedisDb:
     def notify(self, type: int, event: bytes, key: bytes) -> None:
         """Fire a keyspace event if its class is on or a probe listens. notify.c"""
         server = self.server
-        if server.notify_keyspace_events & type or server.probe is not SILENT:
+        if server.notify_mask & type:
             server.notify_keyspace_event(type, event, key, self.id)
 
     # -- invariants ---------------------------------------------------------------------

@@ -38,7 +38,6 @@ from typing import Protocol
 
 from miniredis.clock import Clock, CostModel
 from miniredis.keyspace.db import KeyspaceServer, RedisDb
-from miniredis.probe import SILENT
 from miniredis.structs.dict import DictEntry
 
 ACTIVE_EXPIRE_CYCLE_SLOW = "slow"
@@ -229,7 +228,7 @@ class ActiveExpireCycle:
         report.dbs_per_call = self.dbs_per_call()
         report.time_limit_us = self.time_limit_us(type)
         self.timelimit_exit = False
-        record = record or self.server.probe is not SILENT
+        record = record or self.server.probed
         databases = self.server.databases
         for _ in range(report.dbs_per_call):
             if self.timelimit_exit:
@@ -394,7 +393,7 @@ class ActiveExpireCycle:
             report.stale_share * STALE_WEIGHT + server.stat_expired_stale_perc * (1 - STALE_WEIGHT)
         )
         report.stale_perc = server.stat_expired_stale_perc
-        if server.probe is not SILENT:
+        if server.probed:
             server.probe.expire_cycle(report)
 
     # -- reading the clock costs time as well -------------------------------------------

@@ -31,6 +31,7 @@ NOTIFY_ALL = (
     | NOTIFY_STREAM
     | NOTIFY_MODULE
 )
+NOTIFY_EVERYTHING = -1  # all classes, for a probe
 
 # In the order in which CONFIG GET prints them.
 _LETTERS = (

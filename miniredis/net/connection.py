@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable
+from functools import update_wrapper
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlparse
 
@@ -449,9 +450,28 @@ class Redis(redis.Redis):
             options.pop(hint, None)
         return callback(value, **options)
 
+    def set(
+        self, name: Any, value: Any, ex: Any = None, px: Any = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        # The usual forms take a short way past redis-py's checks of seventeen options, which
+        # cost as much as the server does.
+        if not args and not kwargs:
+            if ex is None:
+                if px is None:
+                    return self.execute_command("SET", name, value)
+                if px.__class__ is int:
+                    return self.execute_command("SET", name, value, "PX", px)
+            elif px is None and ex.__class__ is int:
+                return self.execute_command("SET", name, value, "EX", ex)
+        return super().set(name, value, ex, px, *args, **kwargs)
+
+    update_wrapper(set, redis.Redis.set)  # its documentation and signature
+
     def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:
         """A pipeline of commands; a transaction unless told otherwise."""
-        return Pipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
+        return Pipeline(
+            self.connection_pool, self.response_callbacks, transaction, shard_hint, self._local
+        )
 
     def close(self) -> None:
         """Give the connections back. The server goes on."""
@@ -462,90 +482,139 @@ class Redis(redis.Redis):
 
 
 class Pipeline(RedisPipeline, Redis):
-    """redis-py's pipeline with the commands run directly."""
+    """redis-py's pipeline with the commands run directly.
+
+    Nothing can be lost on a wire, so there is no retry. Unless it watches keys, it uses
+    its thread's connection, as redis-py's pool would give it.
+    """
 
     def __init__(
-        self, connection_pool: Any, response_callbacks: Any, transaction: Any, shard_hint: Any
+        self,
+        connection_pool: Any,
+        response_callbacks: Any,
+        transaction: Any,
+        shard_hint: Any,
+        local: _Local,
     ) -> None:
         RedisPipeline.__init__(self, connection_pool, response_callbacks, transaction, shard_hint)
         self.server = connection_pool.connection_kwargs["server"]
+        self._local = local
 
-    def execute_command(self, *args: Any, **kwargs: Any) -> Any:
-        return RedisPipeline.execute_command(self, *args, **kwargs)
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Queue a command; while keys are watched, run it at once."""
+        if self.watching or args[0] == "WATCH":
+            return RedisPipeline.execute_command(self, *args, **options)
+        self.command_stack.append((args, options))
+        return self
 
     def close(self) -> None:
+        """Forget what is queued and watch nothing."""
         self.reset()
 
-    def _execute_pipeline(
+    def execute(self, raise_on_error: bool = True) -> list[Any]:
+        """Run the queued commands; their replies in order.
+
+        The first error among them is raised, or stands in the list if *raise_on_error* is
+        false. ``WatchError`` if a watched key was changed or the connection was closed.
+        """
+        stack = self.command_stack
+        if not stack and not self.watching:
+            return []
+        try:
+            if self.scripts:
+                self.load_scripts()
+            connection = cast("InProcessConnection | None", self.connection)
+            if connection is None:
+                connection = self._local.connection or self._thread_connection()
+            elif self.watching and connection.client is None:
+                raise WatchError("the connection was closed while it watched keys")
+            is_transaction = self.__dict__["transaction"] or self.explicit_transaction
+            run = self._run_transaction if is_transaction else self._run_pipeline
+            return run(connection, stack, raise_on_error)
+        finally:
+            self.reset()
+
+    def _run_pipeline(
         self, connection: InProcessConnection, commands: Any, raise_on_error: bool
     ) -> list[Any]:
         encode, process = connection.encode_args, connection.process
-        decode = connection.encoder.decode_responses
-        callbacks = self.response_callbacks
         # All arguments first: a bad one raises before anything has run.
-        batch = [(encode(args), args[0], options) for args, options in commands]
-        responses: list[Any] = []
+        batch = [encode(args) for args, _ in commands]
         with self.server.lock:
-            for argv, name, options in batch:
-                reply = process(argv)
-                kind = reply.__class__
-                if kind is int or reply is None or (kind is bytes and not decode):
-                    value = reply
-                elif kind is CommandError:
-                    responses.append(options.get(EMPTY_RESPONSE) or to_exception(reply))
-                    continue
-                else:
-                    value = connection.convert(reply, NEVER_DECODE in options)
-                callback = callbacks.get(name)
-                if callback is not None:
-                    options = {k: v for k, v in options.items() if k not in _HINTS}
-                    value = callback(value, **options)
-                responses.append(value)
+            replies = [process(argv) for argv in batch]
+        responses = [
+            self._response(connection, reply, args[0], options)
+            for reply, (args, options) in zip(replies, commands, strict=True)
+        ]
         if raise_on_error:
             self.raise_first_error(commands, responses)
         return responses
 
-    def _execute_transaction(
-        self, connection: Any, commands: Any, raise_on_error: bool
+    def _run_transaction(
+        self, connection: InProcessConnection, commands: Any, raise_on_error: bool
     ) -> list[Any]:
         batch = [connection.encode_args(args) for args, _ in commands]
         process = connection.process
-        errors: list[tuple[int, Exception]] = []
         with self.server.lock:
             first = process([b"MULTI"])
-            if first.__class__ is CommandError:
-                errors.append((0, to_exception(first)))
-            for i, argv in enumerate(batch):
-                reply = process(argv)
-                if reply.__class__ is CommandError:
-                    error = to_exception(reply)
-                    self.annotate_exception(error, i + 1, commands[i][0])
-                    errors.append((i, error))
-            reply = process([b"EXEC"])
+            queued = [process(argv) for argv in batch]
+            replies = process([b"EXEC"])
+        if replies.__class__ is not list:
+            self._raise_failed_exec(connection, first, queued, replies, commands)
+        if len(replies) != len(commands):
+            raise ResponseError("Wrong number of response items from pipeline execution")
+        self.watching = False
+        responses = [
+            self._response(connection, reply, args[0], options)
+            for reply, (args, options) in zip(replies, commands, strict=True)
+        ]
+        if raise_on_error:
+            self.raise_first_error(commands, responses)
+        return responses
+
+    def _raise_failed_exec(
+        self,
+        connection: InProcessConnection,
+        first: Reply,
+        queued: Any,
+        reply: Reply,
+        commands: Any,
+    ) -> None:
+        """Raise why EXEC did not run the commands: an error while queueing goes first."""
         response = connection.settle(reply)
-        if isinstance(response, ExecAbortError) and errors:
-            raise errors[0][1]
+        if isinstance(response, ExecAbortError):
+            if first.__class__ is CommandError:
+                raise to_exception(first)
+            for i, error_or_queued in enumerate(queued):
+                if error_or_queued.__class__ is CommandError:
+                    error = to_exception(error_or_queued)
+                    self.annotate_exception(error, i + 1, commands[i][0])
+                    raise error
         if isinstance(response, Exception):
             raise response
-        self.watching = False
         if response is None:
             raise WatchError("Watched variable changed.")
-        if len(response) != len(commands):
-            raise ResponseError("Wrong number of response items from pipeline execution")
-        if raise_on_error:
-            self.raise_first_error(commands, response)
-        return [
-            self._finish(value, args[0], options)
-            for value, (args, options) in zip(response, commands, strict=True)
-        ]
+        raise ResponseError("EXEC of a pipeline was answered by messages to its own client")
 
-    def _finish(self, value: Any, name: str, options: dict[str, Any]) -> Any:
-        if isinstance(value, Exception):
-            return value
+    def _response(
+        self, connection: InProcessConnection, reply: Reply, name: Any, options: dict[str, Any]
+    ) -> Any:
+        """The value that the caller gets for one command; an error as exception value."""
+        kind = reply.__class__
+        if kind is Status and not connection.encoder.decode_responses:
+            value = reply.text
+        elif kind is int or reply is None:
+            value = reply
+        elif kind is CommandError:
+            return options.get(EMPTY_RESPONSE) or to_exception(reply)
+        else:
+            value = connection.convert(reply, NEVER_DECODE in options)
         callback = self.response_callbacks.get(name)
         if callback is None:
             return value
-        return callback(value, **{k: v for k, v in options.items() if k not in _HINTS})
+        if options:
+            options = {k: v for k, v in options.items() if k not in _HINTS}
+        return callback(value, **options)
 
 
 _HINTS = frozenset({"keys", NEVER_DECODE, EMPTY_RESPONSE})

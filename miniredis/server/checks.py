@@ -39,8 +39,6 @@ ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in erro
 
 # First words of a line of HTTP: a browser was made to talk to this port.
 HTTP_WORDS = frozenset({b"host:", b"post"})
-# Allowed between MULTI and EXEC without being queued.
-NOT_QUEUED = frozenset({"exec", "discard", "multi", "watch", "quit", "reset"})
 # Allowed to a RESP2 client that is subscribed.
 ALLOWED_IN_PUBSUB = frozenset(
     [
@@ -59,6 +57,16 @@ ALLOWED_IN_PUBSUB = frozenset(
 
 def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | None:
     """The reply that settles the command without running it, or None to run it."""
+    if (
+        c.flags == CLIENT_MULTI
+        and cmd is not None
+        and cmd.queueable
+        and cmd.arity_ok(len(argv))
+        and not c.server.gates
+    ):
+        # The usual case in a transaction, without the questions below.
+        queue_multi_command(c, cmd, argv)
+        return QUEUED
     if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
         # Such a request may carry commands in its body: none of them may run.
         c.server.kill_client(c)
@@ -70,7 +78,7 @@ def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | 
     if _is_paused(c, cmd):
         c.server.pause.postpone(c)
         return BLOCKED
-    if c.flags & CLIENT_MULTI and cmd.name not in NOT_QUEUED:
+    if c.flags & CLIENT_MULTI and cmd.queueable:
         queue_multi_command(c, cmd, argv)
         return QUEUED
     return None
@@ -117,7 +125,7 @@ def auth_required(c: Client) -> bool:
 
 def _flags(c: Client, cmd: Command) -> Set[str]:
     """The flags of a command; EXEC has those of the queued commands too."""
-    return c.mstate.cmd_flags | cmd.flags if cmd.name == "exec" else cmd.flags
+    return c.mstate.cmd_flags() | cmd.flags if cmd.name == "exec" else cmd.flags
 
 
 def unknown_command(argv: list[bytes]) -> CommandError:

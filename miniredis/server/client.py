@@ -154,11 +154,17 @@ class Client:
         return True
 
     def rewrite(self, *argv: bytes) -> None:
-        """Propagate *argv* instead of the command as sent.
+        """Propagate *argv* instead of the command as sent, if anybody listens.
 
         networking.c: rewriteClientCommandVector()
         """
-        self.rewritten = list(argv)
+        if self.server.propagation.active:
+            self.rewritten = list(argv)
+
+    def force_command_propagation(self) -> None:
+        """Propagate the command even if it changes nothing. server.c: forceCommandPropagation()"""
+        if self.server.propagation.active:
+            self.force_propagation = True
 
     def exec(self) -> Reply:
         """Run the queued transaction. multi.c: execCommand()"""

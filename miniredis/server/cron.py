@@ -17,7 +17,6 @@ from miniredis.commands.client_flags import (
     CLIENT_SLAVE,
 )
 from miniredis.keyspace.expire import ACTIVE_EXPIRE_CYCLE_SLOW, CRON_DBS_PER_CALL
-from miniredis.probe import SILENT
 from miniredis.structs.dict import DICT_HT_INITIAL_SIZE, Dict
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def server_cron(server: Server) -> int:
     databases_cron(server)
     server.pause.check_timeout()
     server.cronloops += 1
-    if server.probe is not SILENT:
+    if server.probed:
         server.probe.cron(server.mstime, server.hz)
     return 1000 // server.hz
 

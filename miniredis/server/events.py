@@ -19,7 +19,7 @@ def publish_keyspace_event(server: Server, type: int, event: bytes, key: bytes, 
 
     Only if the event's class is configured; which of the two channels is used is too.
     """
-    flags = server.notify_keyspace_events
+    flags = server.config.notify_keyspace_events
     if not flags & type:
         return
     if flags & NOTIFY_KEYSPACE:

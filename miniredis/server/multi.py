@@ -23,7 +23,7 @@ from miniredis.commands.client_flags import (
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError
-from miniredis.reply import NO_REPLY, NULL_ARRAY, Interleaved, Push, Reply
+from miniredis.reply import NO_REPLY, NULL_ARRAY, Interleaved, Reply
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
@@ -38,7 +38,10 @@ class MultiState:
     """Commands queued since MULTI. server.h: multiState"""
 
     commands: list[tuple[Command, list[bytes]]] = field(default_factory=list)
-    cmd_flags: set[str] = field(default_factory=set)  # flags of any command queued
+
+    def cmd_flags(self) -> set[str]:
+        """Flags of any command queued. O(N)"""
+        return set().union(*(cmd.flags for cmd, _ in self.commands))
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +59,6 @@ def queue_multi_command(c: Client, cmd: Command, argv: list[bytes]) -> None:
     if c.flags & (CLIENT_DIRTY_CAS | CLIENT_DIRTY_EXEC):
         return
     c.mstate.commands.append((cmd, argv))
-    c.mstate.cmd_flags |= cmd.flags
 
 
 def discard_transaction(c: Client) -> None:
@@ -91,13 +93,19 @@ def exec_command(c: Client) -> Reply:
     server, cmd, argv = c.server, c.cmd, c.argv
     server.in_exec = True
     silent = c.flags & CLIENT_SILENT
+    plain = not silent
+    outbox = c.outbox
+    before = len(outbox)
     stream: list[Reply] = []
     try:
         for queued, args in c.mstate.commands:
-            before = len(c.outbox)
             reply = server.call(c, queued, args)
-            stream += [c.outbox.pop() for _ in range(len(c.outbox) - before)][::-1]
-            if reply is not NO_REPLY and not c.flags & CLIENT_SILENT:
+            if len(outbox) > before:
+                stream += [outbox.pop() for _ in range(len(outbox) - before)][::-1]
+                plain = False
+            if reply is NO_REPLY or c.flags & CLIENT_SILENT:
+                plain = False
+            else:
                 stream.append(reply)
     finally:
         server.in_exec = False
@@ -106,18 +114,16 @@ def exec_command(c: Client) -> Reply:
             c.flags &= ~CLIENT_DENY_BLOCKING
         count = len(c.mstate.commands)
         discard_transaction(c)
-    return _answer(c, count, stream, bool(silent))
+    return stream if plain else _answer(c, count, stream, bool(silent))
 
 
 def _answer(c: Client, count: int, stream: list[Reply], silent: bool) -> Reply:
-    """The reply of EXEC: *count* replies, with what else was sent in between.
+    """Send *count* replies, with what else was sent in between.
 
     The length of the array goes out before the first command runs; after it comes
     whatever the commands send. So messages to oneself (PUBLISH by a subscriber, SUBSCRIBE)
     stand among the replies, and CLIENT REPLY OFF cuts the array short.
     """
-    if len(stream) == count and not silent and not any(i.__class__ is Push for i in stream):
-        return stream
     if silent:  # the length is not sent, messages still are
         for message in stream:
             c.push(message)

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from miniredis.commands.table import Command
-from miniredis.probe import SILENT
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -27,16 +26,13 @@ class Propagation:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.sinks: list[Callable[[int, list[bytes]], None]] = []
+        self.active = False  # whether anybody listens; kept by Server.update_listeners()
         self.ops: list[tuple[int, list[bytes]]] = []  # server.h: also_propagate
-
-    @property
-    def active(self) -> bool:
-        """Whether anybody listens."""
-        return bool(self.sinks) or self.server.probe is not SILENT
 
     def add_sink(self, sink: Callable[[int, list[bytes]], None]) -> None:
         """Call *sink* with (database, argv) for everything propagated from now on."""
         self.sinks.append(sink)
+        self.server.update_listeners()
 
     def also_propagate(self, dbid: int, argv: list[bytes]) -> None:
         """Queue a command. server.c: alsoPropagate()"""
@@ -44,9 +40,11 @@ class Propagation:
 
     def after_call(self, c: Client, cmd: Command, argv: list[bytes], dirty: bool) -> None:
         """Queue the command that ran, if it changed anything; flush after the outermost."""
-        if dirty and cmd.name != "exec":
+        if (dirty or c.force_propagation) and cmd.name != "exec":
             self.also_propagate(c.db.id, argv if c.rewritten is None else c.rewritten)
-        if not self.server.in_nested_call and self.ops:
+        c.rewritten = None
+        c.force_propagation = False
+        if not self.server.fixed_time_expire and self.ops:
             # Commands that may meet any key are not made a transaction: the keys they
             # found expired have nothing to do with each other.
             self.flush(transaction=len(self.ops) > 1 and not cmd.touches_arbitrary_keys)
@@ -59,5 +57,5 @@ class Propagation:
         for dbid, argv in ops:
             for sink in self.sinks:
                 sink(dbid, argv)
-            if self.server.probe is not SILENT:
+            if self.server.probed:
                 self.server.probe.propagated(dbid, argv)

@@ -32,6 +32,7 @@ from miniredis.keyspace.expire import (
     ExpireEngine,
     StaleGate,
 )
+from miniredis.keyspace.notify import NOTIFY_EVERYTHING
 from miniredis.keyspace.object import (
     LFU_INIT_VAL,
     LRU_CLOCK_MAX,
@@ -109,18 +110,20 @@ class Server(Stats):
         self.rng = random.Random(self.seed)
         self.hash_function = hash_function or fast_hash(self.seed)
         self.cost = cost or CostModel()
+        self.propagation = Propagation(self)
+        self.config = Config(**config)
         self.probe = probe
         self.lock = threading.RLock()
         self.closed = False
-        self.config = Config(**config)
         self.config.on_change = self.apply_config
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
         self.us = self.clock.us()  # cached clock, and the highest one seen by a command
         self.mstime = self.us // 1000
         self.start_us = self.us
+        # Depth of call(). Redis has a second counter, in_nested_call, that goes with it; from
+        # 7.2 on there is one, execution_nesting.
         self.fixed_time_expire = 0
-        self.in_nested_call = 0
         self.in_exec = False
         self.loading = False
         self.masterhost: str | None = None
@@ -133,7 +136,6 @@ class Server(Stats):
         self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
         self.unblocked = threading.Condition(self.lock)
         self.pause = ClientPause(self)
-        self.propagation = Propagation(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
 
@@ -155,6 +157,27 @@ class Server(Stats):
         if isinstance(self.clock, VirtualClock):
             self.clock.attach(self)
 
+    # -- listeners ------------------------------------------------------------------
+
+    @property
+    def probe(self) -> Probe:
+        """Who hears internal events; :data:`SILENT` if nobody. May be set at any time."""
+        return self._probe
+
+    @probe.setter
+    def probe(self, probe: Probe) -> None:
+        if not isinstance(probe, Probe):
+            raise TypeError(f"probe must be a miniredis.Probe, not {probe!r}")
+        self._probe = probe
+        self.update_listeners()
+
+    def update_listeners(self) -> None:
+        """Note who listens to what, so that hot paths need not ask for it."""
+        self.probed = self._probe is not SILENT
+        events: int = self.config.notify_keyspace_events
+        self.notify_mask = NOTIFY_EVERYTHING if self.probed else events
+        self.propagation.active = self.probed or bool(self.propagation.sinks)
+
     # -- configuration --------------------------------------------------------------
 
     def apply_config(self) -> None:
@@ -163,7 +186,7 @@ class Server(Stats):
         self.hz = config.hz
         self.active_expire_effort: int = config.active_expire_effort
         self.activerehashing: bool = config.activerehashing
-        self.notify_keyspace_events: int = config.notify_keyspace_events
+        self.update_listeners()
         self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
         self.latency_monitor_threshold: int = config.latency_monitor_threshold
         self.latency_tracking: bool = config.latency_tracking
@@ -300,10 +323,7 @@ class Server(Stats):
         dirty = self.dirty
         c.cmd = cmd
         c.argv = argv
-        c.rewritten = None
-        c.force_propagation = False
         self.fixed_time_expire += 1
-        self.in_nested_call += 1
         stats = self.command_stats.get(cmd) or self.new_command_stats(cmd)
         try:
             reply = cmd.proc(c, *argv[1:])  # type: ignore[misc]
@@ -313,7 +333,6 @@ class Server(Stats):
             reply = error
         finally:
             self.fixed_time_expire -= 1
-            self.in_nested_call -= 1
         duration = self.clock.us() - call_timer
         stats.calls += 1
         stats.usec += duration
@@ -326,8 +345,8 @@ class Server(Stats):
         if self.monitors and not cmd.hidden_from_monitor:
             reply = replication_feed_monitors(c, argv, reply)
         if self.propagation.active:
-            self.propagation.after_call(c, cmd, argv, self.dirty > dirty or c.force_propagation)
-        if self.probe is not SILENT:
+            self.propagation.after_call(c, cmd, argv, self.dirty > dirty)
+        if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
         return reply
 
@@ -453,17 +472,13 @@ class Server(Stats):
 
     def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None:
         """Publish a keyspace event if its class is on. notify.c: notifyKeyspaceEvent()"""
-        if self.probe is not SILENT:
+        if self.probed:
             self.probe.keyspace_event(event, key, dbid)
         publish_keyspace_event(self, type, event, key, dbid)
 
     def signal_modified_key(self, db: RedisDb, key: bytes) -> None:
         """*key* was changed: whoever watches it must know. db.c: signalModifiedKey()"""
-        if db.watched_keys:
-            touch_watched_key(db, key)
-
-    def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None:
-        """A key came into being; clients may be waiting for it. blocked.c"""
+        touch_watched_key(db, key)
 
     def check_already_expired(self, when: int) -> bool:
         """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
@@ -489,7 +504,7 @@ class Server(Stats):
 
     def propagate_pending_commands(self) -> None:
         """Send what was queued, one by one. server.c: propagatePendingCommands()"""
-        if self.propagation.active and not self.in_nested_call:
+        if self.propagation.active and not self.fixed_time_expire:
             self.propagation.flush(transaction=False)
 
     def time_expire_del(self, delete: Callable[[], object]) -> None:
@@ -576,5 +591,4 @@ class Server(Stats):
             db._check()
         self.el._check()
         assert self.fixed_time_expire == 0
-        assert self.in_nested_call == 0
         assert not self.in_exec

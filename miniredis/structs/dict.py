@@ -163,8 +163,13 @@ class Dict:
         entry = self.index.pop(key, None)
         if entry is None:
             return None
-        for i in (0, 1):
-            table = self.ht_table[i]
+        table = self.ht_table[0]
+        idx = entry.hash & (len(table) - 1)
+        if table[idx] is entry:  # the usual case, without the loops below
+            table[idx] = entry.next
+            self.ht_used[0] -= 1
+            return entry
+        for i, table in enumerate(self.ht_table):
             if not table:
                 break
             idx = entry.hash & (len(table) - 1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import gc
+import inspect
 import threading
 import weakref
 
@@ -201,3 +203,71 @@ def test_exec_whose_replies_are_too_few_says_so() -> None:
         r.execute_command(*command.split())
     with pytest.raises(redis.ConnectionError, match="announced 2 replies and sent 0"):
         r.execute_command("EXEC")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"ex": 5},
+        {"px": 5},
+        {"ex": 0},
+        {"px": -1},
+        {"ex": True},
+        {"px": datetime.timedelta(seconds=1.5)},
+        {"ex": datetime.timedelta(seconds=2)},
+        {"ex": "7"},
+        {"nx": True, "px": 9},
+        {"xx": True},
+        {"keepttl": True, "get": True},
+        {"exat": 1, "get": True},
+        {"pxat": datetime.datetime(2030, 1, 1)},
+        {"ex": 1, "px": 1},
+        {"ex": 1.5},
+        {"px": "x"},
+        {"nx": True, "xx": True},
+    ],
+    ids=str,
+)
+def test_set_sends_what_redis_py_sends(
+    arguments: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The short way for common forms must not differ from redis-py's own."""
+
+    def sent(cls: type[redis.Redis]) -> object:
+        calls: list[object] = []
+        with monkeypatch.context() as m:
+            m.setattr(cls, "execute_command", lambda self, *args, **kw: calls.append((args, kw)))
+            try:
+                cls().set("k", "v", **arguments)
+            except redis.DataError as error:
+                return str(error)
+        return calls
+
+    assert sent(miniredis.Redis) == sent(redis.Redis)
+
+
+def test_set_takes_its_options_by_position_too() -> None:
+    r = miniredis.Redis()
+    r.set("k", "v", 100)
+    assert r.ttl("k") == 100
+    r.set("k", "v", None, 100_000)
+    assert 99_000 < r.pttl("k") <= 100_000
+    r.set("k", "w", None, None, True)  # nx
+    assert r.get("k") == b"v"
+    assert "keepttl" in inspect.signature(r.set).parameters
+
+
+def test_a_pipeline_that_watches_notices_that_it_was_killed() -> None:
+    server = miniredis.Server()
+    r, admin = server.client(), server.client()
+    with r.pipeline() as p:
+        p.watch("k")
+        id = p.client_id()
+        p.multi()
+        p.set("k", "unguarded")
+        assert admin.client_kill_filter(_id=str(id)) == 1
+        with pytest.raises(redis.WatchError):
+            p.execute()
+    assert not admin.exists("k")
+    assert r.pipeline().set("k", "v").execute() == [True]
