@@ -6,6 +6,7 @@ disturbs all alike. The floor is redis-py with an ``execute_command`` that does 
 
 from __future__ import annotations
 
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -86,9 +87,8 @@ def load(r: Any, keys: int) -> float:
     return time.perf_counter() - start
 
 
-def get_cost(keys: int) -> float:
-    r = miniredis.Redis()
-    load(r, keys)
+def get_cost(r: miniredis.Redis, keys: int) -> float:
+    """µs for a GET of one of *keys* keys with a TTL, median of rounds."""
     names = [f"key:{i * 7919 % keys}" for i in range(2000)]
     rounds = []
     for _ in range(ROUNDS):
@@ -120,9 +120,29 @@ def main() -> None:
     mine, other = load(miniredis.Redis(), LOADED), load(fakeredis.FakeRedis(), LOADED)
     print(f"{LOADED:,} keys with TTL through pipelines: {mine:.2f} s, fakeredis {other:.2f} s")
     print(f"   {other / mine:.1f} x fakeredis (required 4)")
-    few, many = get_cost(FEW), get_cost(MANY)
+    scale()
+
+
+def scale() -> None:
+    """GET with few and with many keys, and the memory of many."""
+    small, big = miniredis.Redis(), miniredis.Redis()
+    load(small, FEW)
+    before = resident_bytes()
+    load(big, MANY)
+    print(f"{(resident_bytes() - before) / MANY:.0f} bytes a key of 9 to 11 bytes with TTL")
+    moving = get_cost(big, MANY)
+    db = big.server.databases[0]
+    while db.dict.is_rehashing() or db.expires.is_rehashing():
+        big.get("key:0")  # every access moves a bucket
+    few, many = get_cost(small, FEW), get_cost(big, MANY)
     print(f"GET at {FEW:,} keys {few:.2f} µs, at {MANY:,} keys {many:.2f} µs: {many / few:.2f} x")
-    print("   (required at most 1.3)")
+    print(f"   (required at most 1.3); {moving:.2f} µs while a table of a million is rehashed")
+
+
+def resident_bytes() -> int:
+    """Memory of this process, as Linux counts it."""
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * resource.getpagesize()
 
 
 main()

@@ -115,6 +115,9 @@ class BigNumber:
     def __init__(self, digits: bytes) -> None:
         self.digits = digits
 
+    def __repr__(self) -> str:
+        return f"BigNumber({self.digits!r})"
+
 
 OK = Status(b"OK")
 PONG = Status(b"PONG")

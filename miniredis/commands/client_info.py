@@ -26,6 +26,7 @@ from miniredis.errors import CommandError
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
+US_PER_SECOND = 1_000_000
 POINTER_BYTES = 8  # of an argument's pointer, counted into the memory of a queued command
 EXEC_BYTES = len(b"EXEC")  # of EXEC's arguments while it runs the queued commands
 
@@ -60,7 +61,7 @@ def client_info(c: Client) -> bytes:
     now = server.mstime // 1000
     # A running command has just come in, whatever was noted of the one before.
     running = c is server.current_client
-    idle = 0 if running else now - c.lastinteraction_ms // 1000
+    idle = 0 if running else now - c.lastinteraction_us // US_PER_SECOND
     argv_mem = _argv_mem(c) if running or c.flags & CLIENT_BLOCKED else 0
     multi_mem = _multi_mem(c)
     fields = (

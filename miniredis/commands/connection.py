@@ -223,7 +223,7 @@ def reset(c: Client) -> Reply:
     """
     server = c.server
     if c.flags & CLIENT_MONITOR:
-        server.monitors.remove(c)
+        server.stop_monitoring(c)
         c.flags &= ~(CLIENT_MONITOR | CLIENT_SLAVE)
     if c.flags & (CLIENT_SLAVE | CLIENT_MASTER):
         raise CommandError("ERR can only reset normal client connections")

@@ -11,6 +11,7 @@ from miniredis.commands.args import get_long_long
 from miniredis.commands.t_string import get_string
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, not_a_float, wrong_type
+from miniredis.keyspace.db import LOOKUP_WRITE
 from miniredis.keyspace.notify import NOTIFY_STRING
 from miniredis.keyspace.object import (
     LLONG_MAX,
@@ -38,11 +39,11 @@ def incr_decr(c: Client, key: bytes, incr: int) -> int:
 
     t_string.c: incrDecrCommand()
     """
-    db = c.db
-    o = db.lookup_key_write(key)
+    db, server = c.db, c.server
+    o = db.lookup_key(key, LOOKUP_WRITE)
     if o is None:
         value = incr
-        db.add(key, RedisObject(OBJ_STRING, b"%d" % value, c.server.new_object_lru))
+        db.add(key, RedisObject(OBJ_STRING, b"%d" % value, server.new_object_lru))
     else:
         if o.type != OBJ_STRING:
             raise wrong_type()
@@ -50,24 +51,23 @@ def incr_decr(c: Client, key: bytes, incr: int) -> int:
         value = old + incr
         if not LLONG_MIN <= value <= LLONG_MAX:
             raise CommandError("ERR increment or decrement would overflow")
-        _store_counter(c, key, o, value)
-    c.server.signal_modified_key(db, key)
-    db.notify(NOTIFY_STRING, b"incrby", key)
-    c.server.dirty += 1
-    return value
-
-
-def _store_counter(c: Client, key: bytes, o: RedisObject, value: int) -> None:
-    """Replace a counter as Redis does: in place if it is an integer object of its own.
-
-    Integers below 10,000 are shared and so cannot be changed in place: then the key is
-    looked up once more, which moves a rehash.
-    """
-    shared = 0 <= value < OBJ_SHARED_INTEGERS or 0 <= int(o.ptr) < OBJ_SHARED_INTEGERS
-    if o.encoding is None and not shared:
+        # Redis changes an integer object of its own in place. One below 10,000 is shared and
+        # gets replaced, for which the key is looked up once more: that moves a rehash.
+        if (
+            o.encoding is not None
+            or 0 <= value < OBJ_SHARED_INTEGERS
+            or 0 <= old < OBJ_SHARED_INTEGERS
+        ):
+            o.encoding = None
+            if db.dict.rehashidx >= 0:
+                db.dict.rehash_step()
         o.ptr = b"%d" % value
-    else:
-        c.db.overwrite(key, RedisObject(OBJ_STRING, b"%d" % value, c.server.new_object_lru))
+    if db.watched_keys:
+        server.signal_modified_key(db, key)
+    if server.notify_mask & NOTIFY_STRING:
+        db.notify(NOTIFY_STRING, b"incrby", key)
+    server.dirty += 1
+    return value
 
 
 @command(

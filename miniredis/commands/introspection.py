@@ -75,5 +75,5 @@ def monitor(c: Client) -> Reply:
     if c.flags & CLIENT_SLAVE:
         return NO_REPLY  # a monitor already; Redis says nothing either
     c.flags |= CLIENT_SLAVE | CLIENT_MONITOR
-    c.server.monitors.append(c)
+    c.server.start_monitoring(c)
     return OK

@@ -163,7 +163,9 @@ def set_command(c: Client, key: bytes, val: bytes, *args: bytes) -> Reply:
     """
     if not args:
         return set_generic(c, 0, key, val)
-    flags, expire = parse_extended_string_arguments(args, True)
+    if len(args) == 2 and (time := _TIMES.get(args[0].lower())) is not None:
+        return set_generic(c, time, key, val, args[1])
+    flags, expire = parse_extended_string_arguments(args, for_set=True)
     return set_generic(c, flags, key, val, expire)
 
 

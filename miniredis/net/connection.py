@@ -71,6 +71,10 @@ def _split_name(name: str) -> tuple[bytes, ...]:
     return words
 
 
+# Options that tell the client something and are not for callbacks.
+_HINTS = frozenset({"keys", NEVER_DECODE, EMPTY_RESPONSE})
+
+
 class InProcessConnection(AbstractConnection):
     """A redis-py connection that hands commands to a server directly.
 
@@ -85,6 +89,7 @@ class InProcessConnection(AbstractConnection):
         self._replies: deque[Reply] = deque()
         self._hung_up = False  # the server closed the connection; nobody has noticed yet
         self._is_utf8 = self.encoder.encoding.lower().replace("-", "") == "utf8"
+        self.undecoded = not self.encoder.decode_responses  # strings are delivered as bytes
         self._plain = self._is_utf8 and self.encoder.encoding_errors == "strict"
 
     def repr_pieces(self) -> list[tuple[str, Any]]:
@@ -417,37 +422,41 @@ class Redis(redis.Redis):
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Run one command and return its reply, as ``redis.Redis`` does."""
-        own = cast("InProcessConnection | None", self.connection)
-        connection = own or self._local.connection or self._thread_connection()
+        connection: InProcessConnection = (
+            self.connection or self._local.connection or self._thread_connection()  # type: ignore[assignment]
+        )
         reply = connection.process(connection.encode_args(args))
         client = connection.client
         kind = reply.__class__
-        if client is None or client.outbox or reply is NO_REPLY or client.close_after_reply:
+        if (
+            client is None
+            or client.outbox
+            or reply is NO_REPLY
+            or (client.flags and client.close_after_reply)
+        ):
             value = connection.settle(reply)
             if isinstance(value, Exception):
                 raise value
-        elif (
-            (kind is bytes and not connection.encoder.decode_responses)
-            or kind is int
-            or reply is None
-        ):
+        elif kind is int or reply is None or (kind is bytes and connection.undecoded):
             value = reply
         elif kind is CommandError:
             if EMPTY_RESPONSE in options:
                 return options[EMPTY_RESPONSE]
             raise to_exception(reply)
-        elif kind is Status and not connection.encoder.decode_responses:
+        elif kind is Status and connection.undecoded:
             value = reply.text
         else:
             value = connection.convert(reply, NEVER_DECODE in options)
         name = args[0]
         callback = dict.get(self.response_callbacks, name)
-        if callback is None and isinstance(name, str) and not name.isupper():
-            callback = self.response_callbacks.get(name)
         if callback is None:
-            return value
-        for hint in ("keys", NEVER_DECODE, EMPTY_RESPONSE):
-            options.pop(hint, None)
+            if not isinstance(name, str) or name.isupper():
+                return value
+            callback = self.response_callbacks.get(name)
+            if callback is None:
+                return value
+        if options:
+            options = {k: v for k, v in options.items() if k not in _HINTS}
         return callback(value, **options)
 
     def set(
@@ -601,7 +610,7 @@ class Pipeline(RedisPipeline, Redis):
     ) -> Any:
         """The value that the caller gets for one command; an error as exception value."""
         kind = reply.__class__
-        if kind is Status and not connection.encoder.decode_responses:
+        if kind is Status and connection.undecoded:
             value = reply.text
         elif kind is int or reply is None:
             value = reply
@@ -615,9 +624,6 @@ class Pipeline(RedisPipeline, Redis):
         if options:
             options = {k: v for k, v in options.items() if k not in _HINTS}
         return callback(value, **options)
-
-
-_HINTS = frozenset({"keys", NEVER_DECODE, EMPTY_RESPONSE})
 
 
 class Server(BaseServer):

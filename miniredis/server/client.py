@@ -64,7 +64,7 @@ class Client:
         "id",
         "laddr",
         "lastcmd",
-        "lastinteraction_ms",
+        "lastinteraction_us",
         "mstate",
         "name",
         "on_close",
@@ -98,7 +98,8 @@ class Client:
         self.rewritten: list[bytes] | None = None
         # An argv with secrets and the form of it that logs may show.
         self.shown_argv: tuple[list[bytes], list[bytes]] | None = None
-        self.ctime_ms = self.lastinteraction_ms = server.clock.ms()
+        self.lastinteraction_us = server.clock.us()
+        self.ctime_ms = self.lastinteraction_us // 1000
         self.mstate = MultiState()
         self.watched_keys: list[WatchedKey] = []
         self.pubsub_channels: dict[bytes, None] = {}

@@ -28,6 +28,7 @@ HASHTABLE_MIN_FILL = 10  # % below which a table is shrunk
 INCREMENTAL_REHASH_MS = 1  # time one cron gives to moving buckets
 # Clients that ``timeout`` does not concern.
 _MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
+US_PER_SECOND = 1_000_000
 REHASH_BATCH = 100  # steps between two looks at the clock
 
 
@@ -83,7 +84,7 @@ def clients_cron(server: Server) -> None:
         return
     now = server.mstime // 1000
     for c in list(server.clients.values()):
-        if not c.flags & _MAY_BE_IDLE and now - c.lastinteraction_ms // 1000 > timeout:
+        if not c.flags & _MAY_BE_IDLE and now - c.lastinteraction_us // US_PER_SECOND > timeout:
             server.kill_client(c)
 
 

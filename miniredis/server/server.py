@@ -111,6 +111,7 @@ class Server(Stats):
         self.hash_function = hash_function or fast_hash(self.seed)
         self.cost = cost or CostModel()
         self.propagation = Propagation(self)
+        self.monitors: list[Client] = []
         self.config = Config(**config)
         self.probe = probe
         self.lock = threading.RLock()
@@ -130,7 +131,6 @@ class Server(Stats):
         self.current_client: Client | None = None
         self.clients: dict[int, Client] = {}
         self.next_client_id = 1
-        self.monitors: list[Client] = []
         self.pubsub_channels: dict[bytes, dict[Client, None]] = {}
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
         self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
@@ -177,6 +177,7 @@ class Server(Stats):
         events: int = self.config.notify_keyspace_events
         self.notify_mask = NOTIFY_EVERYTHING if self.probed else events
         self.propagation.active = self.probed or bool(self.propagation.sinks)
+        self.overheard = self.propagation.active or bool(self.monitors)
 
     # -- configuration --------------------------------------------------------------
 
@@ -236,10 +237,20 @@ class Server(Stats):
             pubsub_unsubscribe_all(c)
             unwatch_all_keys(c)
             self.pause.forget(c)
-            if c in self.monitors:
-                self.monitors.remove(c)
+            self.stop_monitoring(c)
             c.outbox.clear()
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
+
+    def start_monitoring(self, c: Client) -> None:
+        """Send *c* every command from now on: MONITOR."""
+        self.monitors.append(c)
+        self.update_listeners()
+
+    def stop_monitoring(self, c: Client) -> None:
+        """Send *c* no commands any more."""
+        if c in self.monitors:
+            self.monitors.remove(c)
+            self.update_listeners()
 
     def kill_client(self, c: Client) -> None:
         """Close another client's connection: CLIENT KILL."""
@@ -273,29 +284,39 @@ class Server(Stats):
                 now = self.clock.us()
             cmd = self._command_cache.get(argv[0]) or self._lookup_command(argv)
             self.current_client = c
-            c.cmd = c.lastcmd = cmd
-            c.argv = argv
-            c.lastinteraction_ms = now // 1000
+            c.lastcmd = cmd
+            c.lastinteraction_us = now
             try:
                 if (
                     cmd is None
                     or c.flags
                     or self.gates
-                    or not (len(argv) == cmd.arity if cmd.arity > 0 else len(argv) >= -cmd.arity)
+                    or (len(argv) != cmd.arity and not 0 > cmd.arity >= -len(argv))
                 ):
-                    reply = check_command(c, cmd, argv)
-                    if reply is None:
-                        assert cmd is not None
-                        reply = self.call(c, cmd, argv, now)
+                    reply = self._process_unusual(c, cmd, argv, now)
                 else:
                     reply = self.call(c, cmd, argv, now)
+                    if c.flags and not reply_is_wanted(c):
+                        reply = NO_REPLY
             finally:
                 self.current_client = None
-            if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
-                reply = NO_REPLY
             if self.expire_engine.timelimit_exit or self.pause.unblocked_clients:
                 self.before_sleep()
             return reply
+
+    def _process_unusual(
+        self, c: Client, cmd: Command | None, argv: list[bytes], now: int
+    ) -> Reply:
+        """A command that needs a closer look before it may run, and whose reply does too."""
+        c.cmd = cmd
+        c.argv = argv
+        reply = check_command(c, cmd, argv)
+        if reply is None:
+            assert cmd is not None
+            reply = self.call(c, cmd, argv, now)
+        if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
+            return NO_REPLY
+        return reply
 
     def _lookup_command(self, argv: list[bytes]) -> Command | None:
         """Find the row of a command, remembering names that have no subcommands."""
@@ -337,15 +358,28 @@ class Server(Stats):
         stats.calls += 1
         stats.usec += duration
         if self.latency_tracking:
-            histogram = stats.histogram
-            histogram[duration] = histogram.get(duration, 0) + 1
+            stats.histogram[duration] += 1
         self.stat_numcommands += 1
         if duration >= self.slow_us:
             self._note_slow(c, cmd, argv, duration)
+        if self.overheard:
+            return self._tell_listeners(c, cmd, argv, reply, duration, self.dirty > dirty)
+        return reply
+
+    def _tell_listeners(
+        self,
+        c: Client,
+        cmd: Command,
+        argv: list[bytes],
+        reply: Reply,
+        duration: int,
+        changed: bool,
+    ) -> Reply:
+        """Pass on a command that has just run; the reply, unless it was sent here."""
         if self.monitors and not cmd.hidden_from_monitor:
             reply = replication_feed_monitors(c, argv, reply)
         if self.propagation.active:
-            self.propagation.after_call(c, cmd, argv, self.dirty > dirty)
+            self.propagation.after_call(c, cmd, argv, changed)
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
         return reply

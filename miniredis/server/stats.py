@@ -6,7 +6,7 @@ Redis: ``resetServerStats()`` and ``trackInstantaneousMetric()`` in server.c.
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ class CommandStats:
     usec: int = 0
     rejected_calls: int = 0
     failed_calls: int = 0
-    histogram: dict[int, int] = field(default_factory=dict)
+    histogram: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
 
     def reset(self) -> None:
         """Zero everything, in place: the command that asks is still to be counted."""
