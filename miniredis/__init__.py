@@ -16,7 +16,7 @@ from __future__ import annotations
 from miniredis.clock import CostModel, SkewedClock, SystemClock, VirtualClock
 from miniredis.errors import CommandError, ServerClosedError
 from miniredis.keyspace.expire import CycleReport, ExitReason, LoopReport, StaleGate
-from miniredis.net.connection import Redis, Server
+from miniredis.net.client import Redis, Server
 from miniredis.probe import SILENT, Probe
 
 __version__ = "0.1.0"

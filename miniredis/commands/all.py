@@ -15,10 +15,12 @@ from miniredis.commands import (  # noqa: F401
     keys,
     latency_cmds,
     lcs,
+    object_cmds,
     pubsub,
     pubsub_info,
     scanning,
     slowlog_cmds,
+    string_parts,
     t_string,
     transactions,
 )

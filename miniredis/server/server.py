@@ -43,7 +43,7 @@ from miniredis.keyspace.object import (
     lfu_log_incr,
 )
 from miniredis.probe import SILENT, Probe
-from miniredis.reply import BLOCKED, NO_REPLY, Push, Reply
+from miniredis.reply import BLOCKED, NO_REPLY, Reply
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
@@ -577,30 +577,6 @@ class Server(Stats):
         """Clients that are blocked now."""
         with self.lock:
             return [c for c in self.clients.values() if c.blocked]
-
-    def wait_for_reply(self, c: Client) -> Reply:
-        """Wait until a blocked client has its reply, letting time pass, and return it.
-
-        Messages that came meanwhile stay in the outbox. For transports without an event
-        loop. Under a virtual clock time jumps from event to event; under the system clock
-        the thread sleeps between them. ``NO_REPLY`` if the client is killed.
-        """
-        with self.lock:
-            while True:
-                self._check_open()
-                if c.id not in self.clients:
-                    return NO_REPLY
-                if not c.blocked:
-                    reply = next(item for item in c.outbox if item.__class__ is not Push)
-                    c.outbox.remove(reply)
-                    return reply
-                next_us = self.el.next_us
-                assert next_us is not None
-                if isinstance(self.clock, VirtualClock):
-                    self.clock.advance_to_us(max(next_us, self.clock.us()))
-                else:
-                    self.unblocked.wait(max(next_us - self.clock.us(), 0) / 1_000_000)
-                    self.process_events()
 
     def close(self) -> None:
         """Answer no command any more and drop all clients. Harmless when called again."""

@@ -271,3 +271,40 @@ def test_a_pipeline_that_watches_notices_that_it_was_killed() -> None:
             p.execute()
     assert not admin.exists("k")
     assert r.pipeline().set("k", "v").execute() == [True]
+
+
+def test_a_waiting_subscriber_is_woken_by_the_message_not_by_the_cron() -> None:
+    server = miniredis.Server(hz=1)
+    p = server.client().pubsub(ignore_subscribe_messages=True)
+    p.subscribe("x")
+    p.get_message()
+    crons: list[int] = []
+
+    def listen() -> None:
+        p.get_message(timeout=60)
+        crons.append(server.cronloops)
+
+    # The message is sent while the listener sleeps, which is once it has let go of the lock.
+    thread = threading.Thread(target=listen)
+    with server.lock:
+        thread.start()
+    r = server.client()
+    before = server.cronloops
+    while r.publish("x", "m") and not crons:
+        pass
+    thread.join(10)
+    assert crons
+    assert crons[0] - before <= 1
+
+
+def test_a_subscriber_that_is_killed_while_it_waits_gets_an_error() -> None:
+    clock = miniredis.VirtualClock()
+    server = miniredis.Server(clock=clock)
+    p = server.client().pubsub()
+    p.subscribe("x")
+    p.get_message()
+    [listener] = (c for c in server.clients.values() if c.pubsub_channels)
+    server.el.create_time_event(500, lambda: server.kill_client(listener) or -1)
+    with pytest.raises(redis.ConnectionError, match="Connection closed by server"):
+        p.connection.read_response()
+    assert clock.ms() == miniredis.VirtualClock().ms() + 500
