@@ -1,4 +1,4 @@
-"""Reading numbers from arguments, with Redis's strictness and error texts.
+"""Reading arguments: numbers with Redis's strictness and error texts.
 
 Redis: ``get*FromObjectOrReply()`` in object.c.
 """
@@ -9,6 +9,11 @@ from miniredis.errors import CommandError, not_an_integer
 from miniredis.keyspace.object import LLONG_MAX, LLONG_MIN
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+
+
+def c_string(arg: bytes) -> bytes:
+    """*arg* up to its first NUL: what C takes for the whole of it."""
+    return arg.partition(b"\0")[0]
 
 
 def get_long_long(arg: bytes | bytearray) -> int:

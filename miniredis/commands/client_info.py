@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import c_string
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
@@ -19,7 +20,6 @@ from miniredis.commands.client_flags import (
     CLIENT_SLAVE,
     CLIENT_UNBLOCKED,
 )
-from miniredis.commands.connection import c_string
 from miniredis.commands.subcommands import one_line
 from miniredis.errors import CommandError
 

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import miniredis.commands.client_cmds  # noqa: F401  (declares CLIENT)
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import c_string, get_long_long
 from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type, type_by_name
-from miniredis.commands.connection import c_string
 from miniredis.commands.subcommands import one_line
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_int, get_long_long
+from miniredis.commands.args import c_string, get_int, get_long_long
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MASTER,
@@ -129,11 +129,6 @@ def auth(c: Client, *args: bytes) -> Reply:
     username = args[0] if len(args) == 2 else b"default"
     authenticate(c, username, args[-1])
     return OK
-
-
-def c_string(arg: bytes) -> bytes:
-    """*arg* up to its first NUL: what C takes for the whole of it."""
-    return arg.partition(b"\0")[0]
 
 
 def set_client_name(c: Client, name: bytes) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import c_string, get_long_long
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, invalid_expire
 from miniredis.keyspace.db import LOOKUP_NOTOUCH, NO_EXPIRE
@@ -37,7 +37,7 @@ def parse_extended_expire_arguments(args: tuple[bytes, ...]) -> int:
     for arg in args:
         flag = _OPTIONS.get(arg.lower())
         if flag is None:
-            raise CommandError(b"ERR Unsupported option " + arg)
+            raise CommandError(b"ERR Unsupported option " + c_string(arg))
         flags |= flag
     if flags & EXPIRE_NX and flags & (EXPIRE_XX | EXPIRE_GT | EXPIRE_LT):
         raise CommandError("ERR NX and XX, GT or LT options at the same time are not compatible")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import c_string
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MULTI,
@@ -26,7 +27,6 @@ from miniredis.commands.protected import debug_refused
 from miniredis.commands.table import COMMANDS, Command
 from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
-from miniredis.server.config_numbers import c_string
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
 from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
 

@@ -12,8 +12,8 @@ import difflib
 from collections.abc import Callable
 from typing import Any
 
+from miniredis.commands.args import c_string
 from miniredis.errors import CommandError, syntax_error
-from miniredis.server.config_numbers import c_string
 from miniredis.server.config_table import ConfigTable
 from miniredis.server.config_types import (
     ApplyError,

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 import re
 
+from miniredis.commands.args import c_string
+
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 UINT_MAX = 2**32 - 1
 LONG_MAX = LLONG_MAX = 2**63 - 1  # Redis's 64-bit builds
@@ -42,11 +44,6 @@ _HEXADECIMAL = re.compile(
     rb"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?", re.IGNORECASE
 )
 _INFINITY = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
-
-
-def c_string(text: bytes) -> bytes:
-    """*text* up to its first NUL byte: what C sees of it."""
-    return text.partition(b"\0")[0]
 
 
 def c_int(number: int) -> int:

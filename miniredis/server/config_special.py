@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from miniredis.commands.args import c_string
 from miniredis.keyspace import notify
 from miniredis.server.config_numbers import (
     c_int,
-    c_string,
     memtoull,
     string2d,
     strtoll,

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import Any, ClassVar
 
+from miniredis.commands.args import c_string
 from miniredis.keyspace.object import string2ll
 from miniredis.server.config_numbers import (
     ULLONG_MAX,
     c_long_long,
-    c_string,
     memtoull,
     strtoll,
 )

@@ -64,6 +64,9 @@ times_ms = st.sampled_from(
         b"50",
         b"100",
         b"150",
+        b"500",  # TTL rounds to the nearest second, half a second up
+        b"1499",
+        b"1500",
         b"1000",
         b"100000",
         b"0",
@@ -91,7 +94,9 @@ times_s = st.sampled_from(
 expire_options = st.lists(st.sampled_from([b"NX", b"XX", b"gt", b"LT", b"GT", b"foo"]), max_size=2)
 # Absolute times are written relative to now and completed when the step runs.
 NOW_MS, NOW_S = b"now-ms:", b"now-s:"
-at_ms = st.integers(-200, 300).map(lambda d: NOW_MS + b"%d" % d)
+at_ms = st.one_of(st.integers(-200, 300), st.sampled_from([499, 500, 501, 1500, 2500])).map(
+    lambda d: NOW_MS + b"%d" % d
+)
 at_s = st.integers(-2, 3).map(lambda d: NOW_S + b"%d" % d)
 
 
@@ -155,6 +160,7 @@ commands = st.one_of(
     command(b"EXPIREAT", keys, at_s, expire_options),
     command(b"PEXPIREAT", keys, at_ms, expire_options),
     command(st.sampled_from([b"TTL", b"PTTL", b"EXPIRETIME", b"PEXPIRETIME", b"PERSIST"]), keys),
+    command(b"TTL", keys),
     command(st.sampled_from([b"DEL", b"UNLINK", b"EXISTS", b"TOUCH"]), some_keys),
     command(st.sampled_from([b"RENAME", b"RENAMENX"]), keys, keys),
     command(
@@ -179,7 +185,7 @@ steps = st.one_of(
     st.tuples(st.integers(0, CLIENTS - 1), commands),
     st.tuples(st.integers(0, CLIENTS - 1), commands),
     st.tuples(st.integers(0, CLIENTS - 1), commands),
-    st.sampled_from([0, 1, 2, 49, 50, 99, 100, 101, 1000, 2000]),
+    st.sampled_from([0, 1, 2, 49, 50, 99, 100, 101, 500, 1000, 2000]),
 )
 
 
@@ -250,7 +256,7 @@ class Pair:
             self.step((0, (b"SELECT", db)))
             self.step((0, (b"DBSIZE",)))
             for key in KEYS:
-                for name in (b"PTTL", b"GET", b"PEXPIRETIME"):
+                for name in (b"PTTL", b"TTL", b"GET", b"PEXPIRETIME", b"EXPIRETIME"):
                     self.step((0, (name, key)))
                 self.step((0, (b"OBJECT", b"ENCODING", key)))
 
