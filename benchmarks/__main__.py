@@ -6,8 +6,11 @@ disturbs all alike. The floor is redis-py with an ``execute_command`` that does 
 
 from __future__ import annotations
 
+import os
 import resource
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -121,6 +124,7 @@ def main() -> None:
     print(f"{LOADED:,} keys with TTL through pipelines: {mine:.2f} s, fakeredis {other:.2f} s")
     print(f"   {other / mine:.1f} x fakeredis (required 4)")
     scale()
+    import_cost()
 
 
 def scale() -> None:
@@ -137,6 +141,23 @@ def scale() -> None:
     few, many = get_cost(small, FEW), get_cost(big, MANY)
     print(f"GET at {FEW:,} keys {few:.2f} µs, at {MANY:,} keys {many:.2f} µs: {many / few:.2f} x")
     print(f"   (required at most 1.3); {moving:.2f} µs while a table of a million is rehashed")
+
+
+def import_cost() -> None:
+    """What importing the package costs beside importing redis-py, both from byte code."""
+    code = (
+        "import time; t = time.perf_counter(); import redis; u = time.perf_counter();"
+        "import miniredis; print(u - t, time.perf_counter() - u)"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    runs = []
+    for _ in range(ROUNDS + 1):
+        out = subprocess.run(
+            [sys.executable, "-c", code], env=environment, check=True, capture_output=True
+        )
+        theirs, ours = map(float, out.stdout.split())
+        runs.append((theirs + ours) / theirs)
+    print(f"import miniredis: {statistics.median(runs[1:]):.2f} x import redis (required 1.3)")
 
 
 def resident_bytes() -> int:

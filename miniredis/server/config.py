@@ -8,7 +8,6 @@ Redis: config.c.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +53,8 @@ class Config(ConfigTable):
         for name, value in values.items():
             row_or_none = PARAMETERS.get(name)
             if row_or_none is None:
+                import difflib  # slow to import, and only for a mistake
+
                 near = difflib.get_close_matches(name, PARAMETERS, 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise TypeError(f"there is no configuration parameter {name!r}{hint}")

@@ -65,17 +65,29 @@ def test_passwords() -> None:
         server.client(password="wrong").ping()
 
 
-def test_servers_are_garbage_collected() -> None:
-    refs = []
+def test_a_thousand_servers_leak_nothing() -> None:
     clock = miniredis.VirtualClock()
-    for i in range(100):
-        server = miniredis.Server(clock=clock, seed=i)
-        server.client().set("k", "v")
-        refs.append(weakref.ref(server))
-    del server
+
+    def use_one(seed: int) -> weakref.ref[miniredis.Server]:
+        server = miniredis.Server(clock=clock, seed=seed)
+        r = server.client()
+        r.set("k", "v", px=5)
+        r.pipeline().incr("n").get("k").execute()
+        p = r.pubsub()
+        p.subscribe("x")
+        clock.advance(1)
+        return weakref.ref(server)
+
+    for seed in range(10):
+        use_one(seed)
+    gc.collect()
+    before = len(gc.get_objects())
+    refs = [use_one(seed) for seed in range(1000)]
     gc.collect()
     assert not any(ref() for ref in refs)
     assert clock.next_event_us() is None
+    refs.clear()
+    assert len(gc.get_objects()) - before < 100, "objects that outlive their servers"
 
 
 def test_a_blocked_client_lets_virtual_time_pass() -> None:
