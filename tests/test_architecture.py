@@ -38,7 +38,7 @@ RESERVED = {
     "click": {"cli"},
     "rich": {"cli"},
 }
-MAX_LINES = 700
+MAX_LINES = 600
 
 
 def name_of(path: Path) -> str:

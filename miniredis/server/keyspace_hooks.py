@@ -1,0 +1,148 @@
+"""What the keyspace asks of the server it belongs to: the clock, effects, other databases.
+
+:class:`KeyspaceHooks` is the part of ``Server`` that meets the protocol
+:class:`~miniredis.keyspace.db.KeyspaceServer`; commands use it too.
+
+Redis: spread over server.c, db.c, notify.c, evict.c and expire.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
+
+from miniredis.clock import Clock
+from miniredis.commands.client_flags import CLIENT_MASTER
+from miniredis.keyspace.db import RedisDb
+from miniredis.keyspace.object import (
+    LFU_INIT_VAL,
+    LRU_CLOCK_MAX,
+    LRU_CLOCK_RESOLUTION,
+    RedisObject,
+    lfu_decr_and_return,
+    lfu_get_time_in_minutes,
+    lfu_log_incr,
+)
+from miniredis.probe import Probe
+from miniredis.server.events import publish_keyspace_event
+from miniredis.server.latency import LatencyMonitor
+from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key
+from miniredis.server.pause import ClientPause
+from miniredis.server.propagation import Propagation
+from miniredis.server.stats import Stats
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+    from miniredis.server.server import Server
+
+
+class KeyspaceHooks(Stats):
+    """Base of ``Server``; the attributes below are its."""
+
+    clock: Clock
+    current_client: Client | None
+    dirty: int
+    fixed_time_expire: int
+    latency: LatencyMonitor
+    latency_monitor_threshold: int
+    loading: bool
+    masterhost: str | None
+    maxmemory_lfu: bool
+    pause: ClientPause
+    probe: Probe
+    probed: bool
+    propagation: Propagation
+
+    # -- the clock --------------------------------------------------------------------
+
+    def now_ms(self) -> int:
+        """A fresh reading of the clock in ms, which TTL and EXPIRE use. Redis: mstime()"""
+        return self.clock.us() // 1000
+
+    def update_cached_time(self, us: int) -> None:
+        """Set the clock that stands still during a command. server.c: updateCachedTime()"""
+        self.us = us
+        self.mstime = us // 1000
+
+    def get_lru_clock(self) -> int:
+        """Seconds, wrapping after 194 days. evict.c: getLRUClock()"""
+        return (self.mstime // LRU_CLOCK_RESOLUTION) & LRU_CLOCK_MAX
+
+    def refresh_lru_clock(self) -> None:
+        """Note the clock for accesses, and the ``lru`` field that a new object gets.
+
+        Under an LFU policy that field holds minutes and a counter that begins at 5, lest
+        a new key be evicted at once. object.c: createObject()
+        """
+        self.lruclock = self.get_lru_clock()
+        minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+        self.new_object_lru = minutes << 8 | LFU_INIT_VAL if self.maxmemory_lfu else self.lruclock
+
+    def lru_clock(self) -> int:
+        """The access time to note, as the last cron left it. evict.c: LRU_CLOCK()"""
+        return self.lruclock
+
+    def touch_lfu(self, o: RedisObject) -> None:
+        """Count an access under an LFU policy. db.c: updateLFU()"""
+        minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+        counter = lfu_decr_and_return(o, minutes, self.config.lfu_decay_time)
+        counter = lfu_log_incr(counter, self.config.lfu_log_factor, self.rng)
+        o.lru = minutes << 8 | counter
+
+    # -- what the keyspace asks of its server -------------------------------------------
+
+    def serving_master(self) -> bool:
+        """Whether the running command comes over the link to our primary."""
+        return self.current_client is not None and bool(self.current_client.flags & CLIENT_MASTER)
+
+    def check_client_pause_timeout_and_return_if_paused(self) -> bool:
+        """See ``server/pause.py``."""
+        return self.pause.type != 0 and self.pause.check_timeout()
+
+    def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None:
+        """Publish a keyspace event if its class is on. notify.c: notifyKeyspaceEvent()"""
+        if self.probed:
+            self.probe.keyspace_event(event, key, dbid)
+        publish_keyspace_event(cast("Server", self), type, event, key, dbid)
+
+    def signal_modified_key(self, db: RedisDb, key: bytes) -> None:
+        """*key* was changed: whoever watches it must know. db.c: signalModifiedKey()"""
+        touch_watched_key(db, key)
+
+    def check_already_expired(self, when: int) -> bool:
+        """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
+        return when <= self.now_ms() and not self.loading and self.masterhost is None
+
+    def empty_data(self, databases: list[RedisDb]) -> None:
+        """Drop all keys of *databases*. db.c: emptyData()"""
+        for db in databases:
+            touch_all_watched_keys_in_db(db, None)
+        self.dirty += sum(db.empty() for db in databases)
+
+    def swap_databases(self, db1: RedisDb, db2: RedisDb) -> None:
+        """Exchange the contents of two databases. db.c: dbSwapDatabases()"""
+        if db1 is not db2:
+            touch_all_watched_keys_in_db(db1, db2)
+            touch_all_watched_keys_in_db(db2, db1)
+            db1.swap(db2)
+
+    def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None:
+        """Queue the DEL or UNLINK of an expired key. db.c: propagateDeletion()"""
+        if self.propagation.active:
+            self.propagation.also_propagate(db.id, [b"UNLINK" if lazy else b"DEL", key])
+
+    def propagate_pending_commands(self) -> None:
+        """Send what was queued, one by one. server.c: propagatePendingCommands()"""
+        if self.propagation.active and not self.fixed_time_expire:
+            self.propagation.flush(transaction=False)
+
+    def time_expire_del(self, delete: Callable[[], object]) -> None:
+        """Delete an expired key under the latency monitor's eye (event ``expire-del``)."""
+        start = self.clock.ms()
+        delete()
+        self.latency_add_sample_if_needed("expire-del", self.clock.ms() - start)
+
+    def latency_add_sample_if_needed(self, event: str, ms: int) -> None:
+        """Tell the latency monitor, if it is on and *ms* reaches its threshold."""
+        if 0 < self.latency_monitor_threshold <= ms:
+            self.latency.add_sample(event, ms, self.clock.us() // 1_000_000)
