@@ -237,6 +237,11 @@ class ActiveExpireCycle:
             # Before the work, so that a call that runs out of time leaves this
             # database for last and the next call begins with its neighbour.
             self.current_db += 1
+            if not record and not db.expires.index:
+                # What expire_db() would do; most databases hold nothing at all.
+                report.iterations += 1
+                db.avg_ttl = 0
+                continue
             self.expire_db(db, report, record)
         self.server.propagate_pending_commands()
         self.account(report)

@@ -110,8 +110,8 @@ def databases_cron(server: Server) -> None:
 
 def ht_needs_resize(d: Dict) -> bool:
     """Whether less than 10 % of the buckets' number is in use. server.c: htNeedsResize()"""
-    size = d.slots()
-    return size > DICT_HT_INITIAL_SIZE and len(d) * 100 // size < HASHTABLE_MIN_FILL
+    size = len(d.ht_table[0]) + len(d.ht_table[1])
+    return size > DICT_HT_INITIAL_SIZE and len(d.index) * 100 // size < HASHTABLE_MIN_FILL
 
 
 def try_resize_hash_tables(server: Server, dbid: int) -> None:
@@ -130,7 +130,7 @@ def incrementally_rehash(server: Server, dbid: int) -> bool:
     """
     db = server.databases[dbid]
     for d in (db.dict, db.expires):
-        if d.is_rehashing():
+        if d.rehashidx >= 0:
             rehash_milliseconds(server, d, INCREMENTAL_REHASH_MS)
             return True
     return False
