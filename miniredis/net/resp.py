@@ -76,8 +76,17 @@ class RequestParser:
         return None
 
     def _line_end(self, char: bytes) -> int:
-        """Position of *char* from the current one on, or -1; what was searched is not again."""
-        end = self._buffer.find(char, max(self._searched, self._pos))
+        """Position of *char* from the current one on, or -1; what was searched is not again.
+
+        Redis searches with strchr(), which sees nothing past a NUL byte: a line that holds
+        one never ends.
+        """
+        start = max(self._searched, self._pos)
+        end = self._buffer.find(char, start)
+        nul = self._buffer.find(b"\0", start, len(self._buffer) if end < 0 else end)
+        if nul >= 0:
+            self._searched = nul
+            return -1
         self._searched = len(self._buffer) if end < 0 else 0
         return end
 

@@ -259,6 +259,21 @@ def test_deleting_and_shrinking(pair: Pair, options: tuple[bytes, ...]) -> None:
     assert pair.sizes()[-1] == 4
 
 
+def test_the_cron_shrinks_below_a_tenth_and_not_before(pair: Pair) -> None:
+    """Percent are cut to whole numbers: of 256 buckets, 26 keys are 10 % and 25 are 9 %."""
+    fill(pair, 200)
+    pair.walk()
+    for key in KEYS[26:200]:
+        pair.run(b"DEL", key)
+    pair.advance(CRON_MS)
+    assert pair.sizes() == [256]
+    pair.run(b"DEL", KEYS[0])
+    assert pair.sizes() == [256]
+    pair.advance(CRON_MS)
+    assert pair.sizes() == [256, 32]
+    pair.walk()
+
+
 def test_the_expires_dict_shrinks_alone(pair: Pair) -> None:
     fill(pair, 200, b"PX", FAR_MS)
     pair.walk()
