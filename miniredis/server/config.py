@@ -28,12 +28,13 @@ PROTECTED_ACTION_YES = "yes"  # of the enable-* parameters; "local" needs a loca
 PARAMETERS: dict[str, Parameter] = {
     attribute: row for attribute, row in vars(ConfigTable).items() if isinstance(row, Parameter)
 }
-# By every name that CONFIG knows, aliases included.
+# By every name that CONFIG knows. An alias is a row of its own over the same value, as it is
+# in Redis: it is listed, and named in errors, beside the other. config.c: registerConfigValue()
 _BY_NAME: dict[bytes, Parameter] = {}
 for _row in PARAMETERS.values():
     _BY_NAME[_row.name.encode()] = _row
     if _row.alias:
-        _BY_NAME[_row.alias.encode()] = _row
+        _BY_NAME[_row.alias.encode()] = _row.as_alias()
 
 
 class Config(ConfigTable):
@@ -72,14 +73,13 @@ class Config(ConfigTable):
         """
         found: dict[bytes, Parameter] = {}
         for pattern in patterns:
-            if not any(special in pattern for special in (b"[", b"*", b"?")):
-                name = c_string(pattern)
-                row = _BY_NAME.get(name.lower())
-                if row is not None and not any(name.lower() == seen.lower() for seen in found):
-                    found[name] = row
+            if not any(special in c_string(pattern) for special in (b"[", b"*", b"?")):
+                row = _BY_NAME.get(pattern.lower())
+                if row is not None and not any(pattern.lower() == seen.lower() for seen in found):
+                    found[pattern] = row
                 continue
             for name, row in _BY_NAME.items():
-                if row.flags & ConfigFlag.HIDDEN or row.name.encode() in found:
+                if row.flags & ConfigFlag.HIDDEN or name in found:
                     continue
                 if stringmatch(c_string(pattern), name, nocase=True):
                     found[name] = row
@@ -111,7 +111,7 @@ class Config(ConfigTable):
         except ApplyError as error:
             self.__dict__.update(before)
             self.on_change()
-            raise _failed(changed[0].encode(), str(error)) from None
+            raise _failed((changed or [rows[0][0].name])[0].encode(), str(error)) from None
         return changed
 
     def _rows_to_set(
@@ -119,7 +119,7 @@ class Config(ConfigTable):
     ) -> list[tuple[Parameter, bytes]]:
         rows: list[tuple[Parameter, bytes]] = []
         for name, argument in pairs:
-            row = _BY_NAME.get(c_string(name).lower())
+            row = _BY_NAME.get(name.lower())
             if row is None:
                 text = b"ERR Unknown option or number of arguments for CONFIG SET - '%s'"
                 raise CommandError(text % c_string(name))
@@ -136,7 +136,7 @@ class Config(ConfigTable):
 
     def is_sensitive(self, name: bytes) -> bool:
         """Whether the value of this parameter is kept out of logs; False if it is unknown."""
-        row = _BY_NAME.get(c_string(name).lower())
+        row = _BY_NAME.get(name.lower())
         return row is not None and ConfigFlag.SENSITIVE in row.flags
 
     def allows(self, setting: str, local: bool) -> bool:

@@ -110,10 +110,10 @@ class ConfigTable:
     dbfilename: bytes = text(b"dump.rdb", flags=ConfigFlag.PROTECTED, rule=is_file_name)
     appendfilename: bytes = text(b"appendonly.aof", flags=ConfigFlag.IMMUTABLE, rule=is_aof_name)
     appenddirname: bytes = text(b"appendonlydir", flags=ConfigFlag.IMMUTABLE, rule=is_aof_folder)
-    server_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE)
-    bio_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE)
-    aof_rewrite_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE)
-    bgsave_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE)
+    server_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE, name="server_cpulist")
+    bio_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE, name="bio_cpulist")
+    aof_rewrite_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE, name="aof_rewrite_cpulist")
+    bgsave_cpulist: bytes = text(b"", flags=ConfigFlag.IMMUTABLE, name="bgsave_cpulist")
     ignore_warnings: bytes = text(b"")
     proc_title_template: bytes = text(
         b"{title} {listen-addr} {server-mode}", rule=is_title_template

@@ -10,6 +10,7 @@ Redis: the generic config types of config.c.
 
 from __future__ import annotations
 
+import copy
 import reprlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -65,13 +66,17 @@ class Parameter:
     flags: ConfigFlag = ConfigFlag.MODIFIABLE
     name: str = ""  # Redis's name; that of the attribute with dashes when not given
     alias: str = ""  # a second name, often an older one
-    #: What setting it does to the configuration itself; raises ApplyError to refuse.
-    apply: Callable[[Any], None] | None = None
     attribute: str = field(init=False, default="")
 
     def __set_name__(self, owner: type, attribute: str) -> None:
         self.attribute = attribute
         self.name = self.name or attribute.replace("_", "-")
+
+    def as_alias(self) -> Parameter:
+        """The same parameter under its other name."""
+        other = copy.copy(self)
+        other.name, other.alias = self.alias, self.name
+        return other
 
     def read(self, argument: bytes, current: Any) -> Any:
         """The value that *argument* stands for, where *current* is the value so far.
@@ -221,7 +226,8 @@ class Number(Parameter):
     def take(self, value: object) -> Any:
         if isinstance(value, int) and not isinstance(value, bool):
             if not self.lower <= value <= self.upper:
-                got = value if value.bit_length() <= 64 else "a larger number"
+                digits = "o" if self.octal else "d"
+                got = f"{value:{digits}}" if value.bit_length() <= 64 else "a larger number"
                 raise ValueError(f"{self.attribute} must be between {self._bounds()}, got {got}")
             return value
         return super().take(value)

@@ -116,6 +116,15 @@ GETS = [
     "appendonl[x-z]",
     "append*",
     "lfu-* active-expire-* hz",
+    "*",
+    "*-priority",
+    "busy* lua*",
+    "[a-c]*",
+    "[^a-y]*",
+    "server_cpulist server-cpulist *cpulist",
+    "hz\0x",
+    "hz\0*",
+    "h*\0x",
 ]
 
 
@@ -158,6 +167,12 @@ SETS = [
     "databases 4 dbfilename x",
     "slave-priority 5",
     "slave-priority 5 hz 10",
+    "slave-priority x",
+    "Slave-Priority x",
+    "replica-priority 1 slave-priority 2",
+    "slave-priority 2 replica-priority 1",
+    "'hz\0x' 20",
+    "'databases\0x' z",
     # what may not be set
     "databases 16",
     "DATABASES 16",

@@ -259,7 +259,7 @@ def test_an_alias_is_another_name_of_the_same(row: Parameter) -> None:
 
 
 def test_set_through_an_alias(config: Config) -> None:
-    assert set_(config, "slave-priority", "7") == ["replica-priority"]
+    assert set_(config, "slave-priority", "7") == ["slave-priority"]
     assert get(config, "replica-priority", "slave-priority") == {
         "replica-priority": "7",
         "slave-priority": "7",
