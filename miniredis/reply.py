@@ -107,6 +107,19 @@ class Verbatim:
         return f"Verbatim({self.text!r}, {self.format!r})"
 
 
+class Attributed:
+    """A reply, and attributes that RESP3 sends before it. Redis: ``addReplyAttributeLen``."""
+
+    __slots__ = ("attributes", "reply")
+
+    def __init__(self, attributes: dict[Reply, Reply], reply: Reply) -> None:
+        self.attributes = attributes
+        self.reply = reply
+
+    def __repr__(self) -> str:
+        return f"Attributed({self.attributes!r}, {self.reply!r})"
+
+
 class BigNumber:
     """A number of any size in RESP3, a bulk in RESP2. Redis: ``addReplyBigNum``."""
 

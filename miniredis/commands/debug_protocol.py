@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miniredis.errors import CommandError
-from miniredis.reply import BigNumber, Push, Reply, SetReply, Verbatim
+from miniredis.reply import Attributed, BigNumber, Push, Reply, SetReply, Verbatim
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -22,8 +22,9 @@ _REPLIES: dict[bytes, Reply] = {
     b"array": [0, 1, 2],
     b"set": SetReply([0, 1, 2]),
     b"map": {0: False, 1: True, 2: False},
-    # Differs from Redis: in RESP3 an attribute would precede it.
-    b"attrib": b"Some real reply following the attribute",
+    b"attrib": Attributed(
+        {b"key-popularity": [b"key:123", 90]}, b"Some real reply following the attribute"
+    ),
     b"push": b"Some real reply following the push reply",
     b"verbatim": Verbatim(b"This is a verbatim\nstring"),
     b"true": True,

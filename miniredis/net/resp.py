@@ -11,6 +11,7 @@ from miniredis.errors import CommandError
 from miniredis.keyspace.object import string2ll
 from miniredis.net.inline import split_args
 from miniredis.reply import (
+    Attributed,
     BigNumber,
     Interleaved,
     NoReply,
@@ -208,6 +209,13 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
         out.append(b"%s%d\r\n" % (sign, len(reply.items)))
         for item in reply.items:
             _append(out, item, resp)
+    elif kind is Attributed:
+        if resp == 3:
+            out.append(b"|%d\r\n" % len(reply.attributes))
+            for pair in reply.attributes.items():
+                for item in pair:
+                    _append(out, item, resp)
+        _append(out, reply.reply, resp)
     elif kind is Interleaved:
         out.append(b"*%d\r\n" % reply.count)
         for item in reply.items:

@@ -14,6 +14,7 @@ from redis.exceptions import ConnectionError
 
 from miniredis.errors import CommandError
 from miniredis.reply import (
+    Attributed,
     BigNumber,
     Interleaved,
     NullArray,
@@ -79,6 +80,8 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
         return decode(reply.text)
     if kind is BigNumber:
         return int(reply.digits) if resp == 3 else decode(reply.digits)
+    if kind is Attributed:
+        return to_python(reply.reply, resp, decode)
     if kind is NullArray:
         return None
     raise TypeError(f"not a reply: {reply!r}")

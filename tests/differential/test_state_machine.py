@@ -8,25 +8,14 @@ here, for its order depends on the process's hash seed: it has tests of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from miniredis import Server, VirtualClock
-from miniredis.clock import FREE
-from miniredis.net.resp import encode_reply
-from miniredis.reply import NO_REPLY
-from miniredis.server.client import Client
-from tests.real.frozen import FrozenServer
-from tests.real.raw import RawClient
+from tests.differential.pair import CLIENTS, KEYS, NOW_MS, NOW_S, Pair, Step
 
 EXAMPLES = 300 if os.environ.get("CI") else 100
 STEPS = 50
-KEYS = (b"a", b"b", b"c", b"d")
-CLIENTS = 2
-Step = tuple[int, tuple[bytes, ...]] | int
 
 keys = st.sampled_from(KEYS)
 numbers = st.sampled_from(
@@ -92,8 +81,6 @@ times_s = st.sampled_from(
     ]
 )
 expire_options = st.lists(st.sampled_from([b"NX", b"XX", b"gt", b"LT", b"GT", b"foo"]), max_size=2)
-# Absolute times are written relative to now and completed when the step runs.
-NOW_MS, NOW_S = b"now-ms:", b"now-s:"
 at_ms = st.one_of(st.integers(-200, 300), st.sampled_from([499, 500, 501, 1500, 2500])).map(
     lambda d: NOW_MS + b"%d" % d
 )
@@ -187,90 +174,6 @@ steps = st.one_of(
     st.tuples(st.integers(0, CLIENTS - 1), commands),
     st.sampled_from([0, 1, 2, 49, 50, 99, 100, 101, 500, 1000, 2000]),
 )
-
-
-class Pair:
-    """A real server and a simulated one, at the same instant, each with the same clients."""
-
-    def __init__(self, frozen: FrozenServer) -> None:
-        self.frozen = frozen
-        self.real = [RawClient(frozen.port) for _ in range(CLIENTS)]
-        self.real_listener = RawClient(frozen.port)
-        self.real[0](b"CONFIG", b"SET", b"notify-keyspace-events", b"AKEmn")
-        self.real[0](b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0")
-        self.real_listener(b"PSUBSCRIBE", b"__key*")
-
-    def start(self) -> None:
-        for client in self.real:
-            client(b"RESET")
-        self.real[0](b"FLUSHALL")
-        self.real_events()
-        self.clock = VirtualClock(self.frozen.ms)
-        self.server = Server(self.clock, seed=1, cost=FREE, notify_keyspace_events="AKEmn")
-        self.server.active_expire_enabled = False
-        self.mine = [self.server.create_client() for _ in range(CLIENTS)]
-        self.my_listener = self.server.create_client()
-        self.run_mine(self.my_listener, (b"PSUBSCRIBE", b"__key*"))
-
-    def run_mine(self, client: Client, argv: tuple[bytes, ...]) -> bytes:
-        reply = self.server.process_command(client, list(argv))
-        messages = b"".join(encode_reply(m, 2) for m in client.outbox)
-        client.outbox.clear()
-        return messages + (b"" if reply is NO_REPLY else encode_reply(reply, 2))
-
-    def real_events(self) -> list[bytes]:
-        self.real_listener.send(b"PING")
-        events = []
-        while not (message := self.real_listener.read()).startswith(b"*2\r\n$4\r\npong"):
-            events.append(message)
-        return events
-
-    def my_events(self) -> list[bytes]:
-        events = [encode_reply(message, 2) for message in self.my_listener.outbox]
-        self.my_listener.outbox.clear()
-        return events
-
-    def complete(self, word: bytes) -> bytes:
-        for prefix, now in ((NOW_MS, self.frozen.ms), (NOW_S, self.frozen.ms // 1000)):
-            if word.startswith(prefix):
-                return b"%d" % (now + int(word[len(prefix) :]))
-        return word
-
-    def step(self, step: Step) -> None:
-        if isinstance(step, int):
-            self.frozen.advance_ms(step)
-            self.clock.advance(step)
-            return
-        which, words = step
-        argv = tuple(self.complete(word) for word in words)
-        expected = self.real[which](*argv)
-        got = self.run_mine(self.mine[which], argv)
-        assert got == expected, argv
-        assert self.my_events() == self.real_events(), argv
-        self.server._check()
-
-    def compare_all(self) -> None:
-        for client in range(CLIENTS):
-            self.step((client, (b"RESET",)))
-        for db in (b"0", b"1"):
-            self.step((0, (b"SELECT", db)))
-            self.step((0, (b"DBSIZE",)))
-            for key in KEYS:
-                for name in (b"PTTL", b"TTL", b"GET", b"PEXPIRETIME", b"EXPIRETIME"):
-                    self.step((0, (name, key)))
-                self.step((0, (b"OBJECT", b"ENCODING", key)))
-
-
-@pytest.fixture(scope="module")
-def pair(frozen_server: FrozenServer) -> Iterator[Pair]:
-    if frozen_server.version < (7, 0):
-        pytest.skip("the texts and options compared here are those of Redis 7.0")
-    pair = Pair(frozen_server)
-    yield pair
-    pair.real[0](b"DEBUG", b"SET-ACTIVE-EXPIRE", b"1")
-    pair.real[0](b"CONFIG", b"SET", b"notify-keyspace-events", b"")
-    for client in (*pair.real, pair.real_listener):
-        client.close()
 
 
 @settings(

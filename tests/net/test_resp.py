@@ -19,6 +19,7 @@ from miniredis.reply import (
     NO_REPLY,
     NULL_ARRAY,
     OK,
+    Attributed,
     BigNumber,
     Blocked,
     Interleaved,
@@ -401,6 +402,7 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
         b"$20\r\n-9223372036854775809\r\n",
         b"(-9223372036854775809\r\n",
     ),
+    (Attributed({b"a": 1}, b"v"), b"$1\r\nv\r\n", b"|1\r\n$1\r\na\r\n:1\r\n$1\r\nv\r\n"),
     (NO_REPLY, b"", b""),
 ]
 NESTED: list[tuple[Reply, bytes, bytes]] = [

@@ -28,6 +28,8 @@ class RawClient:
         if kind in b"*~>%":
             count = int(line[1:]) * (2 if kind == b"%" else 1)
             return line + b"".join(self.read() for _ in range(count))
+        if kind == b"|":  # an attribute stands before the reply that it is about
+            return line + b"".join(self.read() for _ in range(2 * int(line[1:]) + 1))
         return line
 
     def __call__(self, *args: bytes) -> bytes:
