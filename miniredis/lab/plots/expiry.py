@@ -1,28 +1,21 @@
-"""Figures of expiry experiments. The only module that uses matplotlib.
+"""Figures of :func:`~miniredis.lab.experiments.run_expiry`: one page of four plots.
 
 Each function draws one plot into the axes it is given (or new ones) and returns them.
-Colours are of the Okabe-Ito palette, which colour-blind readers can tell apart; line
-style or marker shape says the same once more.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 
 from miniredis.keyspace.expire import CycleReport, ExitReason
 from miniredis.lab.experiments import ExpiryResult
+from miniredis.lab.plots.style import BLUE, GREEN, ORANGE, VERMILLION, axes_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-# Okabe and Ito's palette.
-BLUE, ORANGE, GREEN, VERMILLION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"
 
 MS_PER_SECOND = 1000
 SCATTER_POINTS_MAX = 4000  # cycles drawn one by one
@@ -36,13 +29,9 @@ _EXITS = {
 }
 
 
-def _axes(ax: Axes | None) -> Axes:
-    return plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
-
-
 def plot_population(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     """Keys alive, and keys dead but held in memory, over time."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     t = [ms / MS_PER_SECOND for ms in result.curve.t_ms]
     ax.plot(t, result.curve.alive, color=BLUE, linestyle="-", label="alive")
     ax.plot(t, result.curve.dead_held, color=VERMILLION, linestyle="--", label="dead but held")
@@ -56,7 +45,7 @@ def plot_population(result: ExpiryResult, ax: Axes | None = None) -> Axes:
 
 def plot_stale_share(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     """Share of dead keys among those held: the truth, and what INFO reports."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     t = [ms / MS_PER_SECOND for ms in result.curve.t_ms]
     ax.plot(t, [100 * s for s in result.curve.stale_share], color=VERMILLION, label="true")
     left, right = result.curve.t_ms[0], result.curve.t_ms[-1]
@@ -83,7 +72,7 @@ def plot_stale_share(result: ExpiryResult, ax: Axes | None = None) -> Axes:
 
 def plot_work(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     """Each cycle's duration, and whether it ended by itself or by the time limit."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     left, right = result.curve.t_ms[0], result.curve.t_ms[-1]
     cycles = [c for c in result.cycles if _end_ms(c, result) >= left]
     step = max(len(cycles) // SCATTER_POINTS_MAX, 1)
@@ -113,7 +102,7 @@ def plot_work(result: ExpiryResult, ax: Axes | None = None) -> Axes:
 
 def plot_lag_ecdf(result: ExpiryResult, ax: Axes | None = None) -> Axes:
     """Deletion lag: which share of the keys was deleted within how long of their death."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     lags = result.lags_ms
     step = max(len(lags) // SCATTER_POINTS_MAX, 1)
     x = lags[::step] + lags[-1:]
@@ -164,30 +153,6 @@ def alt_text(result: ExpiryResult) -> str:
         f"The median key is deleted {result.lag_percentile(0.5)} ms after its death.",
     ]
     return " ".join(parts)
-
-
-def save(figure: Figure, path: str | os.PathLike[str], description: str) -> None:
-    """Write *figure* to *path* whole or not at all, with *description* inside the file.
-
-    The suffix chooses the format. ``ValueError`` if matplotlib cannot write it.
-    """
-    target = Path(path)
-    format = target.suffix.lstrip(".").lower() or "png"
-    supported = figure.canvas.get_supported_filetypes()
-    if format not in supported:
-        raise ValueError(f"cannot write .{format} files; choose one of {', '.join(supported)}")
-    # Each format has its own word for a description.
-    key = {"png": "Description", "svg": "Description", "pdf": "Subject"}.get(format)
-    metadata = {key: description} if key else None
-    handle, temporary = tempfile.mkstemp(suffix=f".{format}", dir=target.parent or Path("."))
-    os.close(handle)
-    try:
-        figure.savefig(temporary, format=format, dpi=120, metadata=metadata)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _end_ms(cycle: CycleReport, result: ExpiryResult) -> float:

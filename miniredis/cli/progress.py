@@ -1,0 +1,39 @@
+"""Progress of long work, shown on standard error when that is a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def show_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on standard error, one line a phase; silent when that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    names = {
+        "read": "reading times to live",
+        "write": "writing keys",
+        "expire": "letting them expire",
+        "draw": "drawing",
+    }
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description:22}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    tasks: dict[str, Any] = {}
+    with bar:
+
+        def progress(phase: str, done: int, total: int) -> None:
+            if phase not in tasks:
+                tasks[phase] = bar.add_task(names[phase], total=total)
+            bar.update(tasks[phase], completed=done, total=total)
+
+        yield progress

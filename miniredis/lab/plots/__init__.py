@@ -1,0 +1,30 @@
+"""Figures. The only package that uses matplotlib.
+
+A plot function draws into the axes it is given (or new ones) and returns them; a page
+function returns a figure of several; ``alt_text`` functions say the same in words.
+"""
+
+from miniredis.lab.plots.expiry import (
+    alt_text,
+    expiry_page,
+    plot_lag_ecdf,
+    plot_population,
+    plot_stale_share,
+    plot_work,
+)
+from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, save
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "ORANGE",
+    "VERMILLION",
+    "alt_text",
+    "expiry_page",
+    "plot_lag_ecdf",
+    "plot_population",
+    "plot_stale_share",
+    "plot_work",
+    "save",
+]
