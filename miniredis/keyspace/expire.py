@@ -331,6 +331,7 @@ class ActiveExpireCycle:
         max_buckets = want * BUCKETS_PER_KEY
         now = self._mstime()
         sampled = expired = buckets = ttl_sum = ttl_samples = 0
+        passed, moved = rehash_work(db)
         while sampled < want and buckets < max_buckets:
             for t in (0, 1):
                 if t == 1 and expires.rehashidx < 0:
@@ -353,12 +354,12 @@ class ActiveExpireCycle:
         loop.sampled, loop.expired, loop.buckets = sampled, expired, buckets
         loop.ttl_sum, loop.ttl_samples = ttl_sum, ttl_samples
         cost = self.server.cost
-        self.server.clock.spend_ns(
-            cost.window_ns
-            + buckets * cost.bucket_ns
-            + sampled * cost.sampled_ns
-            + expired * cost.deleted_ns
-        )
+        ns = cost.window_ns + buckets * cost.bucket_ns + sampled * cost.sampled_ns
+        if expired:
+            ns += expired * cost.deletion_ns(db.dict.slots())
+            passed_now, moved_now = rehash_work(db)
+            ns += cost.rehash_ns(passed_now - passed, moved_now - moved)
+        self.server.clock.spend_ns(ns)
 
     def update_avg_ttl(self, db: RedisDb, loop: LoopReport) -> None:
         """Let the window's mean TTL (ms) weigh 2 % in the database's.
@@ -409,3 +410,12 @@ class ActiveExpireCycle:
 
     def _mstime(self) -> int:
         return self._ustime() // 1000
+
+
+def rehash_work(db: RedisDb) -> tuple[int, int]:
+    """Buckets passed and entries moved by rehashing both dicts of *db*, ever."""
+    main, expires = db.dict, db.expires
+    return (
+        main.rehash_passed + expires.rehash_passed,
+        main.rehash_moved + expires.rehash_moved,
+    )

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from miniredis.clock import DEFAULT_START_MS, CostModel, VirtualClock
+from miniredis.clock import DEFAULT_START_MS, US_PER_MS, CostModel, VirtualClock
 from miniredis.keyspace.expire import CycleReport, ExitReason
+from miniredis.lab.observer import Observer, Sighting, seen_gone_ms
 from miniredis.lab.recorder import ExpiryRecorder
 from miniredis.server.server import Server
 
@@ -60,6 +61,7 @@ class ExpiryResult:
     cycle_us: int
     time_cap_reached: int
     remaining: int
+    sightings: list[Sighting] = field(default_factory=list)  # of the observer, if there was one
 
     @property
     def peak_stale_share(self) -> float:
@@ -82,6 +84,14 @@ class ExpiryResult:
         if not self.lags_ms:
             return None
         return self.lags_ms[max(math.ceil(share * len(self.lags_ms)) - 1, 0)]
+
+    def seen_gone_ms(self, share: float) -> float | None:
+        """When the observer first saw *share* of the keys gone, in ms from the first death.
+
+        None if there was no observer, or it never did.
+        """
+        seen = seen_gone_ms(self.sightings, self.keys, share)
+        return None if seen is None else seen - self.first_death_ms
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers for programs: everything the table shows, JSON-ready."""
@@ -124,8 +134,9 @@ def run_expiry(
     """Write one key per element of *ttls_ms* at once and watch them being deleted.
 
     *ttls_ms* are times to live in ms, each at least 1. *poll_ms* > 0 models an observer
-    that wakes the event loop so often, each time giving a fast cycle its chance. The run
-    ends when all keys are gone, or *patience_ms* after the last has died. *progress* is
+    that asks for the number of keys so often, each time giving a fast cycle its chance;
+    see ``lab/observer.py``. The run ends when all keys are gone (and the observer has seen
+    it), or *patience_ms* after the last has died. *progress* is
     called with a phase, steps done and steps in all. Other keywords configure the server.
 
     Raises ``ValueError`` for no keys, a TTL below 1, or settings out of range.
@@ -143,8 +154,15 @@ def run_expiry(
     recorder = ExpiryRecorder()
     server.probe = recorder
     deadlines = sorted(start + ttl for ttl in ttls_ms)
-    _let_time_pass(server, clock, deadlines, poll_ms, patience_ms, progress)
-    return _evaluate(server, recorder, deadlines, start, effort, seed)
+    observer = None
+    if poll_ms:
+        poll_us = max(round(poll_ms * US_PER_MS), 1)
+        first_us = deadlines[0] * US_PER_MS
+        observer = Observer(server, clock, poll_us, first_us, start * US_PER_MS)
+    _let_time_pass(server, clock, deadlines, observer, patience_ms, progress)
+    result = _evaluate(server, recorder, deadlines, start, effort, seed)
+    result.sightings = observer.sightings if observer else []
+    return result
 
 
 def check_ttls(ttls_ms: Sequence[int]) -> None:
@@ -180,23 +198,20 @@ def _let_time_pass(
     server: Server,
     clock: VirtualClock,
     deadlines: list[int],
-    poll_ms: float,
+    observer: Observer | None,
     patience_ms: int,
     progress: Progress,
 ) -> None:
     db = server.databases[0]
     total = len(deadlines)
     end = deadlines[-1] + patience_ms
-    poll_us = round(poll_ms * 1000)
-    next_poll = clock.us() + poll_us
-    while len(db.dict) and clock.ms() <= end:
+    while (len(db.dict) or (observer and not observer.saw_none)) and clock.ms() <= end:
         event = server.next_event_us()
         assert event is not None
-        target = min(event, next_poll) if poll_us else event
-        clock.advance_to_us(max(target, clock.us()))
-        if poll_us and clock.us() >= next_poll:
-            server.before_sleep()
-            next_poll = max(next_poll + poll_us, clock.us())
+        if observer and observer.next_us < event:
+            observer.poll()
+        else:
+            clock.advance_to_us(max(event, clock.us()))
         progress("expire", total - len(db.dict), total)
 
 

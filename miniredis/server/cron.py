@@ -147,11 +147,8 @@ def rehash_milliseconds(server: Server, d: Dict, ms: int) -> None:
     clock, cost = server.clock, server.cost
     start = clock.ms()
     while d.is_rehashing():
-        buckets, entries = d.rehashidx, d.ht_used[0]
-        size = len(d.ht_table[0])
+        passed, moved = d.rehash_passed, d.rehash_moved
         more = d.rehash(REHASH_BATCH)
-        passed = (d.rehashidx if more else size) - buckets
-        moved = entries - (d.ht_used[0] if more else 0)
-        clock.spend_ns(passed * cost.rehash_empty_ns + moved * cost.rehash_entry_ns)
+        clock.spend_ns(cost.rehash_ns(d.rehash_passed - passed, d.rehash_moved - moved))
         if not more or clock.ms() - start > ms:
             return
