@@ -58,6 +58,10 @@ DICT_HT_INITIAL_SIZE = 4  # ... unless it has no more buckets than this
 STALE_WEIGHT = 0.05  # of a cycle in the running estimate of stale keys
 AVG_TTL_SAMPLES = 50  # a window weighs 1 in so many in avg_ttl
 
+# Of the cost model: after so long without a cycle the processor is cold, for so long.
+COLD_AFTER_US = 6000
+COLD_FOR_US = 5000
+
 
 class StaleGate(Enum):
     """How a fast cycle judges ``stat_expired_stale_perc``, kept as a fraction 0...1."""
@@ -179,6 +183,7 @@ class ActiveExpireCycle:
         self.current_db = 0
         self.timelimit_exit = False
         self.last_fast_cycle = 0
+        self.worked_until = self.cold_until = 0  # µs; for the cost model alone
 
     # -- what effort means ----------------------------------------------------------
 
@@ -228,6 +233,8 @@ class ActiveExpireCycle:
         report.dbs_per_call = self.dbs_per_call()
         report.time_limit_us = self.time_limit_us(type)
         self.timelimit_exit = False
+        if report.start_us - self.worked_until > COLD_AFTER_US:
+            self.cold_until = report.start_us + COLD_FOR_US
         record = record or self.server.probed
         databases = self.server.databases
         for _ in range(report.dbs_per_call):
@@ -356,7 +363,8 @@ class ActiveExpireCycle:
         cost = self.server.cost
         ns = cost.window_ns + buckets * cost.bucket_ns + sampled * cost.sampled_ns
         if expired:
-            ns += expired * cost.deletion_ns(db.dict.slots())
+            cold = self.server.clock.us() < self.cold_until
+            ns += expired * cost.deletion_ns(db.dict.slots(), cold)
             passed_now, moved_now = rehash_work(db)
             ns += cost.rehash_ns(passed_now - passed, moved_now - moved)
         self.server.clock.spend_ns(ns)
@@ -392,7 +400,8 @@ class ActiveExpireCycle:
     def account(self, report: CycleReport) -> None:
         """Statistics at the end of a call; one that sampled nothing counts as 0 % stale."""
         server = self.server
-        report.elapsed_us = self._ustime() - report.start_us
+        self.worked_until = self._ustime()
+        report.elapsed_us = self.worked_until - report.start_us
         server.stat_expire_cycle_time_used += report.elapsed_us
         server.latency_add_sample_if_needed("expire-cycle", report.elapsed_us // 1000)
         server.stat_expired_stale_perc = (

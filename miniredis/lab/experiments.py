@@ -15,8 +15,9 @@ from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, US_PER_MS, CostModel, VirtualClock
 from miniredis.keyspace.expire import CycleReport, ExitReason
-from miniredis.lab.observer import Observer, Sighting, seen_gone_ms
+from miniredis.lab.observer import Observer
 from miniredis.lab.recorder import ExpiryRecorder
+from miniredis.net.sighting import Sighting, seen_gone_ms
 from miniredis.server.server import Server
 
 SHARES = (0.50, 0.90, 0.99, 1.00)  # of the keys, whose time of being gone is reported
@@ -127,6 +128,7 @@ def run_expiry(
     seed: int = 0,
     cost: CostModel | None = None,
     poll_ms: float = 0,
+    lead_ms: int = 0,
     patience_ms: int = DEFAULT_PATIENCE_MS,
     progress: Progress | None = None,
     **config: Any,
@@ -135,8 +137,10 @@ def run_expiry(
 
     *ttls_ms* are times to live in ms, each at least 1. *poll_ms* > 0 models an observer
     that asks for the number of keys so often, each time giving a fast cycle its chance;
-    see ``lab/observer.py``. The run ends when all keys are gone (and the observer has seen
-    it), or *patience_ms* after the last has died. *progress* is
+    see ``lab/observer.py``. The keys are written *lead_ms* after the server's start, which
+    decides how the cron's ticks, the first 1 ms after the start, lie to the deaths. The run
+    ends when all keys are gone (and the observer has seen it), or *patience_ms* after the
+    last has died. *progress* is
     called with a phase, steps done and steps in all. Other keywords configure the server.
 
     Raises ``ValueError`` for no keys, a TTL below 1, or settings out of range.
@@ -144,11 +148,14 @@ def run_expiry(
     check_ttls(ttls_ms)
     if not poll_ms >= 0:
         raise ValueError(f"poll_ms must be 0 (no observer) or more, got {poll_ms!r}")
+    if lead_ms < 0:
+        raise ValueError(f"lead_ms must not be negative, got {lead_ms!r}")
     if patience_ms < 0:
         raise ValueError(f"patience_ms must not be negative, got {patience_ms!r}")
     clock = VirtualClock(DEFAULT_START_MS)
     server = Server(clock, seed=seed, cost=cost, hz=hz, active_expire_effort=effort, **config)
     progress = progress or _no_progress
+    clock.advance(lead_ms)
     start = clock.ms()
     _write_keys(server, ttls_ms, progress)
     recorder = ExpiryRecorder()

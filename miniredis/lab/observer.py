@@ -11,29 +11,14 @@ Redis: ae.c, ``aeProcessEvents()``; server.c, ``beforeSleep()``.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 from miniredis.clock import NS_PER_US, US_PER_MS, VirtualClock
+from miniredis.net.sighting import Sighting
 from miniredis.server.server import Server
 
 # Of one poll, as redis-py on the same machine needs it.
 REPLY_US = 100  # the server's work for DBSIZE and INFO stats
 TRIP_US = 400  # the client's and the network's part, half of it before the server's
 LEAD_MS = 200  # the first poll comes so long before the first death
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """What one poll saw. Times in ms from the writing of the keys."""
-
-    t_send_ms: float
-    t_recv_ms: float
-    dbsize: int
-    expired_keys: int
-    stale_perc: float  # expired_stale_perc as a fraction 0...1
-    time_cap_reached: int
-    cycle_cpu_ms: float
 
 
 class Observer:
@@ -91,9 +76,3 @@ class Observer:
     def _after(self, us: int) -> int:
         """The first instant of the grid later than *us*."""
         return self.origin_us + ((us - self.origin_us) // self.poll_us + 1) * self.poll_us
-
-
-def seen_gone_ms(sightings: list[Sighting], keys: int, share: float) -> float | None:
-    """When the first poll returned that found *share* of *keys* gone; None if none did."""
-    held = keys - math.ceil(share * keys)
-    return next((s.t_recv_ms for s in sightings if s.dbsize <= held), None)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import redis
 
+from miniredis.net.scratch import without_password
+
 SCAN_COUNT = 1000  # keys asked for in one step
 
 
@@ -34,9 +36,4 @@ def read_ttls(url: str, progress: Callable[[str, int, int], None] | None = None)
                 if cursor == 0:
                     return ttls
     except redis.RedisError as error:
-        raise ConnectionError(f"cannot read from {_without_password(url)}: {error}") from error
-
-
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+        raise ConnectionError(f"cannot read from {without_password(url)}: {error}") from error
