@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import redis
 
+from miniredis.clock import US_PER_MS
 from miniredis.net.scratch import PREFIX, Progress, ScratchDatabase
 
 POLL_S = 0.25  # seldom, lest polling cause fast cycles
-WRITE_US_PER_KEY = 40  # allowed for writing one key before the first dies ...
-WRITE_US_LEAST = 300_000  # ... and at least so long
-TRIES = 3  # each time allowing four times as long
 PATIENCE_US = 60_000_000  # for the cycle to be done
 SHRINK_PATIENCE_US = 2_000_000  # for the cron to notice a table to be shrunk
 SHRINK_POLL_S = 0.001
@@ -73,12 +70,19 @@ def measure_cycle(
     """Let *dead_share* of *keys* keys die at once, *rounds* times, and read the cycle's time.
 
     The rest lives on until the round is over. :class:`DisturbedError` if other keys
-    expired meanwhile.
+    expired meanwhile. ``TimeoutError`` if the server is too slow.
     """
     times: list[int] = []
-    dead = 0
+    # Dead and living keys by turns; their hashes scatter them anyway.
+    ttls = [
+        1 if math.floor((i + 1) * dead_share) > math.floor(i * dead_share) else LIVING_MS
+        for i in range(keys)
+    ]
+    dead = ttls.count(1)
     for _ in range(rounds):
-        first, dead, before = _write_round(scratch, keys, dead_share, progress)
+        first, base_ms = scratch.write_before_death(ttls, progress)
+        before = scratch.stats()
+        scratch.sleep_until_us(base_ms * US_PER_MS)
         _wait_for_size(scratch, keys - dead)
         after = scratch.stats()
         if after["expired_keys"] - before["expired_keys"] != dead:
@@ -89,29 +93,6 @@ def measure_cycle(
     # Whatever else the machine does makes a round longer, never shorter.
     quick = sorted(times)[: (rounds + 1) // 2]
     return CycleWork(keys, dead_share, len(quick), dead * len(quick), sum(quick))
-
-
-def _write_round(
-    scratch: ScratchDatabase, keys: int, dead_share: float, progress: Progress | None
-) -> tuple[int, int, dict[str, Any]]:
-    """Write keys that die together, but not before all are written.
-
-    Returns the number of the first, how many die, and the server's counters before that.
-    """
-    allowed_us = max(keys * WRITE_US_PER_KEY, WRITE_US_LEAST)
-    for _ in range(TRIES):
-        death_ms = (scratch.server_us() + allowed_us) // 1000
-        dies = [math.floor((i + 1) * dead_share) > math.floor(i * dead_share) for i in range(keys)]
-        first = scratch.write(
-            [death_ms if dead else death_ms + LIVING_MS for dead in dies], progress
-        )
-        before = scratch.stats()
-        if scratch.server_us() // 1000 < death_ms:
-            scratch.sleep_until_us(death_ms * 1000)
-            return first, sum(dies), before
-        scratch.delete(range(first, first + keys))
-        allowed_us *= 4
-    raise DisturbedError("keys could not be written before the first of them died")
 
 
 def _wait_for_size(scratch: ScratchDatabase, size: int) -> None:

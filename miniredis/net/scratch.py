@@ -21,6 +21,10 @@ from miniredis.net.sighting import Sighting
 
 PREFIX = "miniredis:experiment:"
 BATCH = 1000  # keys of one pipeline
+WRITE_US_PER_KEY = 40  # allowed for writing one key before the first dies ...
+WRITE_US_LEAST = 500_000  # ... and at least so long
+WRITE_TRIES = 3  # each time allowing four times as long
+SLACK_MS = 200  # between the last writing and the first death
 TIMEOUT_S = 30  # for an answer
 CONNECT_TIMEOUT_S = 5
 CLOCK_READINGS = 5  # of which the one with the shortest way counts
@@ -93,8 +97,8 @@ class ScratchDatabase:
 
     # -- keys --------------------------------------------------------------------------
 
-    def write(self, deadlines_ms: Sequence[int | None], progress: Progress | None = None) -> int:
-        """Write a key for each deadline (Unix ms; None: it stays). The number of the first.
+    def write(self, deadlines_ms: Sequence[int], progress: Progress | None = None) -> int:
+        """Write a key for each deadline (Unix ms). Returns the number of the first.
 
         ``PermissionError`` if somebody else has written to the database meanwhile.
         """
@@ -105,16 +109,33 @@ class ScratchDatabase:
             pipeline = self.client.pipeline(transaction=False)
             for i, when in enumerate(deadlines_ms[start : start + BATCH], first + start):
                 self.written = i + 1
-                if when is None:
-                    pipeline.set(f"{PREFIX}{i}", "x")
-                else:
-                    pipeline.set(f"{PREFIX}{i}", "x", pxat=when)
+                pipeline.set(f"{PREFIX}{i}", "x", pxat=when)
             pipeline.execute()
             if progress is not None:
                 progress("write", min(start + BATCH, total), total)
         if self.client.dbsize() > held + total:
             raise PermissionError(f"somebody else writes to database {self.number}")
         return first
+
+    def write_before_death(
+        self, ttls_ms: Sequence[int], progress: Progress | None = None
+    ) -> tuple[int, int]:
+        """Write a key for each time to live, all counted from one instant (Unix ms).
+
+        Returns the number of the first key and the instant, which lies ahead by as long as
+        writing should take; if a key would have died before all were written, it is done
+        again with more time. :class:`TimeoutError` after three tries.
+        """
+        shortest = min(ttls_ms)
+        allowed_us = max(len(ttls_ms) * WRITE_US_PER_KEY, WRITE_US_LEAST)
+        for _ in range(WRITE_TRIES):
+            base_ms = (self.server_us() + allowed_us) // US_PER_MS
+            first = self.write([base_ms + ttl for ttl in ttls_ms], progress)
+            if self.server_us() < (base_ms + shortest - SLACK_MS) * US_PER_MS:
+                return first, base_ms
+            self.delete(range(first, self.written))
+            allowed_us *= 4
+        raise TimeoutError("keys could not be written before the first of them died")
 
     def delete(self, numbers: Sequence[int]) -> None:
         """Delete own keys by their numbers, those that are left."""
