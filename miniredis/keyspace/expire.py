@@ -144,6 +144,7 @@ class ExpireServer(KeyspaceServer, Protocol):
     stat_expired_time_cap_reached_count: int
     stat_expire_cycle_time_used: int
 
+    def ustime(self) -> int: ...
     def latency_add_sample_if_needed(self, event: str, ms: int) -> None: ...
     def propagate_pending_commands(self) -> None: ...
 
@@ -220,7 +221,8 @@ class ActiveExpireCycle:
         """
         if type not in (ACTIVE_EXPIRE_CYCLE_SLOW, ACTIVE_EXPIRE_CYCLE_FAST):
             raise ValueError(f"a cycle is 'slow' or 'fast', not {type!r}")
-        report = CycleReport(type, self._ustime(), stale_perc=self.server.stat_expired_stale_perc)
+        server = self.server
+        report = CycleReport(type, server.ustime(), stale_perc=server.stat_expired_stale_perc)
         refusal = self.refusal(type, report.start_us)
         if refusal is not None:
             report.exit = refusal
@@ -228,8 +230,8 @@ class ActiveExpireCycle:
         report.dbs_per_call = self.dbs_per_call()
         report.time_limit_us = self.time_limit_us(type)
         self.timelimit_exit = False
-        record = record or self.server.probed
-        databases = self.server.databases
+        record = record or server.probed
+        databases = server.databases
         for _ in range(report.dbs_per_call):
             if self.timelimit_exit:
                 break
@@ -243,7 +245,7 @@ class ActiveExpireCycle:
                 db.avg_ttl = 0
                 continue
             self.expire_db(db, report, record)
-        self.server.propagate_pending_commands()
+        server.propagate_pending_commands()
         self.account(report)
         return report
 
@@ -316,6 +318,7 @@ class ActiveExpireCycle:
             return ExitReason.NO_TTLS
         slots = db.expires.slots()
         if slots > DICT_HT_INITIAL_SIZE and num * 100 // slots < MIN_FILL_PERCENT:
+            self.server.ustime()  # Redis reads the time of the window before it finds out
             return ExitReason.SPARSE
         return None
 
@@ -329,7 +332,7 @@ class ActiveExpireCycle:
         expires = db.expires
         want = min(len(expires), self.keys_per_loop)
         max_buckets = want * BUCKETS_PER_KEY
-        now = self._mstime()
+        now = self.server.ustime() // 1000
         sampled = expired = buckets = ttl_sum = ttl_samples = 0
         while sampled < want and buckets < max_buckets:
             for t in (0, 1):
@@ -375,7 +378,7 @@ class ActiveExpireCycle:
 
     def out_of_time(self, report: CycleReport) -> bool:
         """Look at the clock; remember and count if the limit has passed."""
-        if self._ustime() - report.start_us <= report.time_limit_us:
+        if self.server.ustime() - report.start_us <= report.time_limit_us:
             return False
         self.timelimit_exit = True
         self.server.stat_expired_time_cap_reached_count += 1
@@ -391,7 +394,7 @@ class ActiveExpireCycle:
     def account(self, report: CycleReport) -> None:
         """Statistics at the end of a call; one that sampled nothing counts as 0 % stale."""
         server = self.server
-        report.elapsed_us = self._ustime() - report.start_us
+        report.elapsed_us = server.ustime() - report.start_us
         server.stat_expire_cycle_time_used += report.elapsed_us
         server.latency_add_sample_if_needed("expire-cycle", report.elapsed_us // 1000)
         server.stat_expired_stale_perc = (
@@ -400,12 +403,3 @@ class ActiveExpireCycle:
         report.stale_perc = server.stat_expired_stale_perc
         if server.probed:
             server.probe.expire_cycle(report)
-
-    # -- reading the clock costs time as well -------------------------------------------
-
-    def _ustime(self) -> int:
-        self.server.clock.spend_ns(self.server.cost.clock_read_ns)
-        return self.server.clock.us()
-
-    def _mstime(self) -> int:
-        return self._ustime() // 1000

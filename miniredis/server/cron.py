@@ -34,13 +34,13 @@ REHASH_BATCH = 100  # steps between two looks at the clock
 
 def server_cron(server: Server) -> int:
     """One run; returns the ms until the next, counted from its end. server.c: serverCron()"""
-    server.update_cached_time(server.clock.us())
+    server.update_cached_time(server.ustime())
     server.hz = effective_hz(server)
     if server.pause_cron:
         return 1000 // server.hz
     if run_with_period(server, 100):
         server.track_instantaneous_metrics()
-    server.refresh_lru_clock()
+    server.refresh_lru_clock(server.ustime() // 1000)
     clients_cron(server)
     databases_cron(server)
     server.pause.check_timeout()
@@ -79,10 +79,10 @@ def clients_cron(server: Server) -> None:
 
     server.c: clientsCron(), timeout.c: clientsCronHandleTimeout()
     """
+    now = server.ustime() // US_PER_SECOND
     timeout = server.config.timeout
     if not timeout:
         return
-    now = server.mstime // 1000
     for c in list(server.clients.values()):
         if not c.flags & _MAY_BE_IDLE and now - c.lastinteraction_us // US_PER_SECOND > timeout:
             server.kill_client(c)
@@ -145,7 +145,7 @@ def rehash_milliseconds(server: Server, d: Dict, ms: int) -> None:
     if d.pauserehash > 0:
         return
     clock, cost = server.clock, server.cost
-    start = clock.ms()
+    start_ms = server.ustime() // 1000
     while d.is_rehashing():
         buckets, entries = d.rehashidx, d.ht_used[0]
         size = len(d.ht_table[0])
@@ -153,5 +153,5 @@ def rehash_milliseconds(server: Server, d: Dict, ms: int) -> None:
         passed = (d.rehashidx if more else size) - buckets
         moved = entries - (d.ht_used[0] if more else 0)
         clock.spend_ns(passed * cost.rehash_empty_ns + moved * cost.rehash_entry_ns)
-        if not more or clock.ms() - start > ms:
+        if not more or server.ustime() // 1000 - start_ms > ms:
             return

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from miniredis.clock import Clock
+from miniredis.clock import Clock, CostModel
 from miniredis.commands.client_flags import CLIENT_MASTER
 from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.object import (
@@ -40,6 +40,7 @@ class KeyspaceHooks(Stats):
     """Base of ``Server``; the attributes below are its."""
 
     clock: Clock
+    cost: CostModel
     current_client: Client | None
     dirty: int
     fixed_time_expire: int
@@ -55,6 +56,15 @@ class KeyspaceHooks(Stats):
 
     # -- the clock --------------------------------------------------------------------
 
+    def ustime(self) -> int:
+        """The time in µs; reading it costs what the cost model says. server.c: ustime()
+
+        For the work that the server does by itself. Commands are free and ask the clock.
+        """
+        us = self.clock.us()
+        self.clock.spend_ns(self.cost.clock_read_ns)
+        return us
+
     def now_ms(self) -> int:
         """A fresh reading of the clock in ms, which TTL and EXPIRE use. Redis: mstime()"""
         return self.clock.us() // 1000
@@ -64,18 +74,15 @@ class KeyspaceHooks(Stats):
         self.us = us
         self.mstime = us // 1000
 
-    def get_lru_clock(self) -> int:
-        """Seconds, wrapping after 194 days. evict.c: getLRUClock()"""
-        return (self.mstime // LRU_CLOCK_RESOLUTION) & LRU_CLOCK_MAX
-
-    def refresh_lru_clock(self) -> None:
-        """Note the clock for accesses, and the ``lru`` field that a new object gets.
+    def refresh_lru_clock(self, now_ms: int) -> None:
+        """Note the clock, in seconds that wrap after 194 days, for accesses, and
+        the ``lru`` field that a new object gets.
 
         Under an LFU policy that field holds minutes and a counter that begins at 5, lest
-        a new key be evicted at once. object.c: createObject()
+        a new key be evicted at once. evict.c: getLRUClock(), object.c: createObject()
         """
-        self.lruclock = self.get_lru_clock()
-        minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+        self.lruclock = now_ms // LRU_CLOCK_RESOLUTION & LRU_CLOCK_MAX
+        minutes = lfu_get_time_in_minutes(now_ms // 1000)
         self.new_object_lru = minutes << 8 | LFU_INIT_VAL if self.maxmemory_lfu else self.lruclock
 
     def lru_clock(self) -> int:
@@ -138,9 +145,9 @@ class KeyspaceHooks(Stats):
 
     def time_expire_del(self, delete: Callable[[], object]) -> None:
         """Delete an expired key under the latency monitor's eye (event ``expire-del``)."""
-        start = self.clock.ms()
+        start = self.ustime() // 1000
         delete()
-        self.latency_add_sample_if_needed("expire-del", self.clock.ms() - start)
+        self.latency_add_sample_if_needed("expire-del", self.ustime() // 1000 - start)
 
     def latency_add_sample_if_needed(self, event: str, ms: int) -> None:
         """Tell the latency monitor, if it is on and *ms* reaches its threshold."""

@@ -138,7 +138,7 @@ class Server(KeyspaceHooks):
         self.gates = False
         self.hz: int = self.config.hz
         self.apply_config()
-        self.refresh_lru_clock()
+        self.refresh_lru_clock(self.mstime)
         engine = find_engine(expire_engine)
         self.databases = [engine.database(id, self) for id in range(self.config.databases)]
         self.expire_engine: ExpireEngine = engine.cycle(self, stale_gate)
@@ -191,7 +191,7 @@ class Server(KeyspaceHooks):
         if self.latency_monitor_threshold:
             thresholds.append(self.latency_monitor_threshold * 1000)
         self.slow_us = min(thresholds, default=1 << 62)
-        self.refresh_lru_clock()
+        self.refresh_lru_clock(self.mstime)
         self.update_gates()
 
     def update_gates(self) -> None:
@@ -431,12 +431,11 @@ class Server(KeyspaceHooks):
         server.c: beforeSleep()
         """
         with self.lock:
-            if (
-                self.active_expire_enabled
-                and self.masterhost is None
-                and self.expire_engine.fast_cycle_wanted()
-            ):
-                self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
+            if self.active_expire_enabled and self.masterhost is None:
+                if self.expire_engine.fast_cycle_wanted():
+                    self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
+                else:
+                    self.ustime()  # a call that is refused has looked at the clock
             if self.pause.unblocked_clients:
                 self.pause.process_unblocked_clients()
 

@@ -1,8 +1,8 @@
 """Giving the simulator the hashes of a real server, so that both lay keys out alike.
 
 A real server draws the seed of its hash at start and tells it to nobody, but it can be
-asked for hashes: in a table of 2**16 buckets that is not being rehashed, SCAN names the
-bucket of each key, which is the low 16 bits of its hash.
+asked for hashes: in a table of, say, 2**16 buckets that is not being rehashed, SCAN names
+the bucket of each key, which is the low 16 bits of its hash.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from tests.real.frozen import FrozenServer
 from tests.real.raw import RawClient
 
 HASH_BITS = 16
-FILLERS = 2 ** (HASH_BITS - 1) + 1  # the fewest keys for which a table of 2**16 is made
 CRON_MS = 100
 SCAN_COUNT_1 = (b"COUNT", b"1")
 
@@ -30,31 +29,32 @@ def parse_scan(reply: bytes) -> tuple[bytes, list[bytes]]:
     return words[2], words[5:-1:2]
 
 
-def reversed_bits(number: int) -> int:
-    return int(f"{number:0{HASH_BITS}b}"[::-1], 2)
+def reversed_bits(number: int, bits: int) -> int:
+    return int(f"{number:0{bits}b}"[::-1], 2)
 
 
-def visited_bucket(cursor_after: int) -> int:
+def visited_bucket(cursor_after: int, bits: int) -> int:
     """The bucket that SCAN visited last: its cursor counts with its bits reversed."""
-    return reversed_bits((reversed_bits(cursor_after) - 1) % 2**HASH_BITS)
+    return reversed_bits((reversed_bits(cursor_after, bits) - 1) % 2**bits, bits)
 
 
-def learn_hashes(ask: RawClient, keys: Iterable[bytes]) -> dict[bytes, int]:
-    """The low bits of the hash of each key. The table stays large when fillers go."""
+def learn_hashes(ask: RawClient, keys: Iterable[bytes], bits: int = HASH_BITS) -> dict[bytes, int]:
+    """The low *bits* of the hash of each key. The table stays large when fillers go."""
     keys = list(keys)
+    fillers = 2 ** (bits - 1) + 1  # the fewest keys for which a table of that size is made
     ask(b"FLUSHALL")
-    ask(b"DEBUG", b"POPULATE", b"%d" % FILLERS, b"filler")
-    ask(b"DEL", *(b"filler:%d" % i for i in range(FILLERS)))
+    ask(b"DEBUG", b"POPULATE", b"%d" % fillers, b"filler")
+    ask(b"DEL", *(b"filler:%d" % i for i in range(fillers)))
     ask(b"MSET", *(word for key in keys for word in (key, b"")))
     stats = ask(b"DEBUG", b"HTSTATS", b"0")
-    assert b" table size: %d\n number of elements: %d\n" % (2**HASH_BITS, len(keys)) in stats
+    assert b" table size: %d\n number of elements: %d\n" % (2**bits, len(keys)) in stats
     assert b"rehashing target" not in stats
     hashes: dict[bytes, int] = {}
     cursor = b"0"
     while True:
         cursor, found = parse_scan(ask(b"SCAN", cursor, *SCAN_COUNT_1))
         # The call ends with the first bucket that holds a key, so these share that bucket.
-        hashes |= dict.fromkeys(found, visited_bucket(int(cursor)))
+        hashes |= dict.fromkeys(found, visited_bucket(int(cursor), bits))
         if cursor == b"0":
             return hashes
 

@@ -13,6 +13,7 @@ import os
 import shutil
 import struct
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.real.servers import RealServer
@@ -36,7 +37,9 @@ def build_library(directory: Path) -> Path:
 class FrozenServer(RealServer):
     """``advance_ms`` moves time as ``VirtualClock.advance`` does: cron by cron."""
 
-    def __init__(self, binary: str, directory: Path, start_ms: int) -> None:
+    def __init__(
+        self, binary: str, directory: Path, start_ms: int, options: Iterable[str] = ()
+    ) -> None:
         page = directory / "page"
         page.write_bytes(bytes(4096))
         self._file = open(page, "r+b")  # noqa: SIM115 - closed by stop()
@@ -44,7 +47,8 @@ class FrozenServer(RealServer):
         self.us = start_ms * 1000
         self._write()
         library = build_library(directory)
-        super().__init__(binary, {"LD_PRELOAD": str(library), "FROZEN_CLOCK_PAGE": os.fspath(page)})
+        env = {"LD_PRELOAD": str(library), "FROZEN_CLOCK_PAGE": os.fspath(page)}
+        super().__init__(binary, env, options)
         self._poker = self.client()
         self.next_cron_us = self.us + FIRST_CRON_MS * 1000
         self.hz = 10
@@ -55,6 +59,15 @@ class FrozenServer(RealServer):
     @property
     def ms(self) -> int:
         return self.us // 1000
+
+    def set_tick_us(self, us: int) -> None:
+        """Let each reading of the wall clock move it on by *us*; 0 freezes it again."""
+        self._page[8:16] = struct.pack("<q", us)
+
+    def read_us(self) -> int:
+        """The time that the server has reached, which differs from ``us`` while it ticks."""
+        us: int = struct.unpack("<q", self._page[:8])[0]
+        return us
 
     def advance_ms(self, ms: int) -> None:
         """Move *ms* ahead, stopping at each cron's instant so that it runs there."""

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,9 @@ def free_port() -> int:
 class RealServer:
     """A redis-server process of our own, empty, without persistence."""
 
-    def __init__(self, binary: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, binary: str, env: dict[str, str] | None = None, options: Iterable[str] = ()
+    ) -> None:
         self.version = version_of(binary)
         self.dir = tempfile.mkdtemp(prefix="miniredis-test-")
         self.port = free_port()
@@ -62,6 +65,7 @@ class RealServer:
         args += ["--appendonly", "no", "--dir", self.dir]
         if self.version >= (7, 0):
             args += ["--enable-debug-command", "yes"]
+        args += options
         self.process = subprocess.Popen(
             args, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL
         )
