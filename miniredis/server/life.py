@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 US_PER_MS = 1000
-US_PER_SECOND = 1_000_000
+MS_PER_SECOND = 1000
 _TIME_WIDTH = 11  # of the column of times in the text
 _WHAT_WIDTH = 12
 
@@ -222,9 +222,9 @@ class History:
         if not self.events:
             yield f"{title}: nothing recorded"
             return
-        zero = self.events[0].at_us
-        begin = datetime.fromtimestamp(zero / US_PER_SECOND, UTC)
-        yield f"{title}, times from {begin:%Y-%m-%d %H:%M:%S.%f} UTC"
+        zero = self.events[0].at_ms * US_PER_MS
+        begin = datetime.fromtimestamp(zero // US_PER_MS / MS_PER_SECOND, UTC)
+        yield f"{title}, times from {begin:%Y-%m-%d %H:%M:%S}.{zero // US_PER_MS % 1000:03} UTC"
         if self.dropped:
             yield f"  ({self.dropped} earlier events were not kept)"
         for life in self.lives:
@@ -274,8 +274,7 @@ def _told(event: LifeEvent, zero: int, same: bool) -> tuple[str, str]:
         return what.value, f"{where} {_shown(key)} (db {dbid}); {by}"
     if what is What.EXPIRED:
         assert event.when_ms is not None
-        late = event.at_us - event.when_ms * US_PER_MS
-        return "deleted", f"{_milliseconds(late)} after its time, by {by}"
+        return "deleted", f"{event.at_ms - event.when_ms} ms after its time, by {by}"
     return what.value, by
 
 
@@ -284,13 +283,8 @@ def _line(us: int, what: str, rest: str) -> str:
 
 
 def _seconds(us: int) -> str:
-    """A span from the first event in s, to the ms; to the µs where that says more."""
-    digits = 3 if us % US_PER_MS == 0 else 6
-    return f"{us / US_PER_SECOND:+.{digits}f} s"
-
-
-def _milliseconds(us: int) -> str:
-    return f"{us / US_PER_MS:.3f}".rstrip("0").rstrip(".") + " ms"
+    """A span from the first event in s, to the ms, as Redis's own clock for TTLs ticks."""
+    return f"{us // US_PER_MS / MS_PER_SECOND:+.3f} s"
 
 
 def _shown(word: bytes) -> str:

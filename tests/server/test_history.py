@@ -55,7 +55,7 @@ def test_a_whole_life_as_text() -> None:
     assert (
         run.story("cake")
         == """\
-cake (db 0), times from 2014-02-01 06:00:00.001000 UTC
+cake (db 0), times from 2014-02-01 06:00:00.001 UTC
    +0.000 s  written      SET cake fresh PX 1000, client 1 "baker"
    +0.000 s  TTL set      dies after +1.000 s (at 1391234401001); same command
    +0.020 s  changed      append; APPEND cake !, client 1 "baker"
