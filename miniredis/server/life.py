@@ -249,7 +249,7 @@ class History:
 def _dead(life: Life, zero: int) -> str:
     assert life.dead_us is not None and life.when_ms is not None
     why = "its time was over"
-    if life.dead_us > (life.when_ms + 1) * US_PER_MS:
+    if life.dead_us == life._last_ttl_us():
         why = "from the start: its time was over when it was set"
     return _line(life.dead_us - zero, "dead", why)
 

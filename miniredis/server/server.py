@@ -139,6 +139,7 @@ class Server(Listeners, KeyspaceHooks):
         self.dirty = 0  # changes of the data set, ever
         super().__init__()
         self.gates = False
+        self.stale_gate = stale_gate
         self.hz: int = self.config.hz
         self.apply_config()
         self.refresh_lru_clock()
@@ -195,6 +196,7 @@ class Server(Listeners, KeyspaceHooks):
             self.pause.type != CLIENT_PAUSE_OFF
             or bool(config.requirepass)
             or config.enable_debug_command != PROTECTED_ACTION_YES
+            or self.stale_gate is StaleGate.REPAIRED
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -299,6 +301,8 @@ class Server(Listeners, KeyspaceHooks):
         if reply is None:
             assert cmd is not None
             reply = self.call(c, cmd, argv, now)
+        if self.stale_gate is StaleGate.REPAIRED:
+            self.before_sleep()  # a fast cycle may follow any command, not only a time-out
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
             return NO_REPLY
         return reply
