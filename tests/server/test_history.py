@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import tracemalloc
 
 import pytest
@@ -384,3 +385,47 @@ def test_histories_of_unknown_keys_are_empty(run: Run) -> None:
     history = run.server.history("nobody")
     assert isinstance(history, History)
     assert (len(history), history.lives, history.held) == (0, [], False)
+
+
+COMMANDS = """
+SET {a} v | SET {a} v PX {ms} | SET {a} v KEEPTTL | SET {a} v PXAT 5 | SETEX {a} 1 v
+GETEX {a} PX {ms} | GETEX {a} PERSIST | GETSET {a} w | MSET {a} v {b} v | MSETNX {a} v {b} v
+GET {a} | EXISTS {a} {b} | TTL {a} | DEL {a} | UNLINK {a} {b} | GETDEL {a} | APPEND {a} x
+SETRANGE {a} 2 x | PEXPIRE {a} {ms} | PEXPIRE {a} {ms} NX | PEXPIRE {a} -1 | PERSIST {a}
+RENAME {a} {b} | RENAMENX {a} {b} | COPY {a} {b} REPLACE | COPY {a} {b} DB 1 | MOVE {a} 1
+SELECT 0 | SELECT 0 | SELECT 1 | SWAPDB 0 1 | FLUSHDB | DEBUG RELOAD | SCAN 0 | RANDOMKEY
+""".replace("\n", "|").split("|")
+STEPS = 1500
+
+
+@pytest.mark.parametrize("engine", ["6.0", "7.0"])
+def test_the_record_agrees_with_the_keyspace_after_every_command(engine: str) -> None:
+    """Whether a key is held, and its time: nothing happens to a key that is not heard of."""
+    rng = random.Random(engine)
+    run = Run(expire_engine=engine, databases=2)
+    keys = ["a", "b", "c", "d", "e"]
+    commands = [command.strip() for command in COMMANDS if command.strip()]
+    for _ in range(STEPS):
+        command = rng.choice(commands).format(
+            a=rng.choice(keys), b=rng.choice(keys), ms=rng.choice([1, 50, 200, 5000])
+        )
+        run(command)
+        if rng.random() < 0.3:
+            run.clock.advance(rng.choice([1, 20, 100]))
+        recorder = run.server._history
+        assert recorder is not None
+        for db in run.server.databases:
+            for key in (name.encode() for name in keys):
+                ttl = db.expires.index.get(key)
+                record = recorder.records.get((db.id, key))
+                held, when = (False, None) if record is None else (record.held, record.when_ms)
+                assert held is (key in db.dict.index), (command, key)
+                assert when == (None if ttl is None else ttl.val), (command, key)
+                history = run.server.history(key, db.id)
+                if held:
+                    assert history.lives[-1].end is None, (command, key)
+                    assert history.lives[-1].when_ms == when or history.dropped
+                elif history.events:
+                    assert history.lives[-1].end is not None, (command, key)
+        assert recorder.count == sum(len(r.events) for r in recorder.records.values())
+        str(run.server.history(rng.choice(keys)))
