@@ -8,7 +8,7 @@ WORKERS ?= auto
 # Slow tests run in CI, or when asked for: make test SLOW=1
 MARKS := $(if $(or $(CI),$(SLOW)),,-m "not slow")
 
-.PHONY: demo test verify lint bench clean
+.PHONY: demo test verify lint bench figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/miniredis expire --keys 100000 --ttl 10s --effort 1 --hz 10 -o expiry.png
@@ -27,6 +27,10 @@ lint: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
+
+# The figures of docs/oddities, in place.
+figures: $(VENV)/.installed
+	$(BIN)/python docs/oddities/figures.py
 
 $(VENV)/.created:
 	@if command -v uv >/dev/null 2>&1; then \

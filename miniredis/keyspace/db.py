@@ -292,7 +292,11 @@ class RedisDb:
         if self.dict.rehashidx >= 0:
             self.dict.rehash_step()
         expires = self.expires
-        return bool(expires.index) and expires.delete(key) is not None
+        if not expires.index or expires.delete(key) is None:
+            return False
+        if self.server.probed:
+            self.server.probe.expire_removed(self.id, key)
+        return True
 
     def key_is_expired(self, key: bytes) -> bool:
         """Whether the time of *key* has passed: now > when, strictly. db.c: keyIsExpired()

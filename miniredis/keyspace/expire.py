@@ -110,6 +110,7 @@ class CycleReport:
 
     type: str
     start_us: int
+    number: int = 0  # of this call among those that were not refused, from 1
     exit: ExitReason = ExitReason.DONE
     dbs_per_call: int = 0
     time_limit_us: int = 0
@@ -180,6 +181,7 @@ class ActiveExpireCycle:
         self.current_db = 0
         self.timelimit_exit = False
         self.last_fast_cycle = 0
+        self.cycles = 0  # calls that were not refused, ever; not in Redis
 
     # -- what effort means ----------------------------------------------------------
 
@@ -227,6 +229,7 @@ class ActiveExpireCycle:
         if refusal is not None:
             report.exit = refusal
             return report
+        self.begin(report)
         report.dbs_per_call = self.dbs_per_call()
         report.time_limit_us = self.time_limit_us(type)
         self.timelimit_exit = False
@@ -248,6 +251,13 @@ class ActiveExpireCycle:
         server.propagate_pending_commands()
         self.account(report)
         return report
+
+    def begin(self, report: CycleReport) -> None:
+        """Number a call that goes on, and tell that it does."""
+        self.cycles += 1
+        report.number = self.cycles
+        if self.server.probed:
+            self.server.probe.expire_cycle_started(report)
 
     def fast_cycle_wanted(self) -> bool:
         """Whether the gate of a fast cycle is open.

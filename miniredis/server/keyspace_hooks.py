@@ -124,6 +124,8 @@ class KeyspaceHooks(Stats):
         """Drop all keys of *databases*. db.c: emptyData()"""
         for db in databases:
             touch_all_watched_keys_in_db(db, None)
+            if self.probed:
+                self.probe.emptied(db.id)
         self.dirty += sum(db.empty() for db in databases)
 
     def swap_databases(self, db1: RedisDb, db2: RedisDb) -> None:
@@ -132,6 +134,8 @@ class KeyspaceHooks(Stats):
             touch_all_watched_keys_in_db(db1, db2)
             touch_all_watched_keys_in_db(db2, db1)
             db1.swap(db2)
+            if self.probed:
+                self.probe.swapped(db1.id, db2.id)
 
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None:
         """Queue the DEL or UNLINK of an expired key. db.c: propagateDeletion()"""

@@ -12,6 +12,7 @@ from miniredis.lab.plots.expiry import (
     plot_stale_share,
     plot_work,
 )
+from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
 from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, save
 
 __all__ = [
@@ -21,8 +22,10 @@ __all__ = [
     "ORANGE",
     "VERMILLION",
     "alt_text",
+    "alt_text_lifeline",
     "expiry_page",
     "plot_lag_ecdf",
+    "plot_lifeline",
     "plot_population",
     "plot_stale_share",
     "plot_work",
