@@ -6,6 +6,7 @@
  * A program that waits for events waits until there are some: how long it would have
  * waited otherwise is a matter of the machine's time, which nothing here may depend on. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,5 +57,10 @@ time_t time(time_t *t) {
 }
 
 int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout) {
-    return epoll_pwait(epfd, events, maxevents, timeout == 0 ? 0 : -1, NULL);
+    int found;
+    /* A process that was stopped and goes on is interrupted here; no turn may come of it. */
+    do {
+        found = epoll_pwait(epfd, events, maxevents, timeout == 0 ? 0 : -1, NULL);
+    } while (found < 0 && errno == EINTR);
+    return found;
 }
