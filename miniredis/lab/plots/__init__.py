@@ -12,6 +12,16 @@ from miniredis.lab.plots.expiry import (
     plot_stale_share,
     plot_work,
 )
+from miniredis.lab.plots.strategies import (
+    plot_cpu,
+    plot_held,
+    plot_memory,
+    plot_owed,
+    plot_pauses,
+    plot_strategy_lags,
+    strategies_alt_text,
+    strategies_page,
+)
 from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, save
 
 __all__ = [
@@ -22,9 +32,17 @@ __all__ = [
     "VERMILLION",
     "alt_text",
     "expiry_page",
+    "plot_cpu",
+    "plot_held",
     "plot_lag_ecdf",
+    "plot_memory",
+    "plot_owed",
+    "plot_pauses",
     "plot_population",
     "plot_stale_share",
+    "plot_strategy_lags",
     "plot_work",
     "save",
+    "strategies_alt_text",
+    "strategies_page",
 ]
