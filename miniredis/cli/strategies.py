@@ -229,9 +229,9 @@ def _rows(results: Sequence[StrategyResult]) -> list[list[Row]]:
         ],
         [
             ("keys that died", lambda r: f"{r.deaths:,}"),
-            ("  deleted by commands", lambda r: f"{r.deleted_by.get('lazy', 0):,}"),
-            ("  deleted by the cycle", lambda r: f"{_by_cycle(r):,}"),
-            ("  deleted by timers", lambda r: f"{r.deleted_by.get('timer', 0):,}"),
+            ("  by commands", lambda r: f"{r.deleted_by.get('lazy', 0):,}"),
+            ("  by the cycle", lambda r: f"{_by_cycle(r):,}"),
+            ("  by timers", lambda r: f"{r.deleted_by.get('timer', 0):,}"),
             ("  held at the end", lambda r: f"{len(r.open_lags_ms):,}"),
         ],
     ]

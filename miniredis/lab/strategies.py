@@ -148,7 +148,7 @@ def run_strategy(
     next_sample = 0
     for at_us, argv in workload.operations(start_ms):
         while samples_us[next_sample] <= at_us:
-            _sample(server, samples_us[next_sample], start_us, curve)
+            _sample(server, recorder, samples_us[next_sample], start_us, curve)
             next_sample += 1
             if next_sample % (SAMPLES // PROGRESS_STEPS) == 0:
                 step(next_sample / SAMPLES)
@@ -158,23 +158,27 @@ def run_strategy(
         if on_reply is not None:
             on_reply(reply)
     for at_us in samples_us[next_sample:]:
-        _sample(server, at_us, start_us, curve)
+        _sample(server, recorder, at_us, start_us, curve)
     step(1)
     result = _evaluate(server, strategy, costs, workload, recorder, work, curve)
     server.close()
     return result
 
 
-def _sample(server: Server, at_us: int, start_us: int, curve: MemoryCurve) -> None:
-    """Let time pass to *at_us* and note what is held then."""
+def _sample(
+    server: Server, recorder: DeathRecorder, at_us: int, start_us: int, curve: MemoryCurve
+) -> None:
+    """Let time pass to *at_us* and note what is held then; later, if the server is behind."""
     clock = server.clock
     assert isinstance(clock, VirtualClock)
     clock.advance_to_us(max(start_us + at_us, clock.us()))
     db = server.databases[0]
-    curve.t_ms.append(at_us // 1000)
+    curve.t_ms.append((clock.us() - start_us) // 1000)
     curve.held.append(len(db.dict))
     curve.with_ttl.append(len(db.expires))
     curve.slots.append(db.dict.slots() + db.expires.slots())
+    # Dead keys are counted at the end, when it is known who has died: less these.
+    curve.owed.append(-len(recorder.deleted_ms))
 
 
 def _evaluate(
@@ -186,16 +190,15 @@ def _evaluate(
     work: TimerWork,
     curve: MemoryCurve,
 ) -> StrategyResult:
-    start_ms, end_ms = DEFAULT_START_MS, DEFAULT_START_MS + workload.duration_ms
+    end_ms = DEFAULT_START_MS + workload.duration_ms
     still_dead = [
         entry.val + 1 for entry in server.databases[0].expires.index.values() if entry.val < end_ms
     ]
     died = recorder.died_ms + still_dead
     gone = recorder.deleted_ms + [end_ms] * len(still_dead)
-    died_sorted, gone_sorted = sorted(died), sorted(recorder.deleted_ms)
-    for t in curve.t_ms:
-        now = start_ms + t
-        curve.owed.append(bisect_right(died_sorted, now) - bisect_right(gone_sorted, now))
+    died_sorted = sorted(died)
+    for i, t in enumerate(curve.t_ms):
+        curve.owed[i] += bisect_right(died_sorted, DEFAULT_START_MS + t)
     commands = server.stat_numcommands - (0 if strategy.cycle else 1)
     deleted_ns = costs.model.deleted_ns
     deletions = sum(recorder.by.values())

@@ -12,11 +12,11 @@ from miniredis.lab.strategy_costs import BUCKET_BYTES, KEY_BYTES, TTL_BYTES, Str
 from miniredis.lab.strategy_dbs import Strategy
 
 # Kinds of expiry work, in the order in which figures stack them.
-DELETING = "deleting keys"
+DELETING = "deleting"
 FINDING = "finding the dead"
-CHECKING = "checking in commands"
-KEEPING = "keeping the timers"
-WAKING = "waking up for timers"
+CHECKING = "checking on access"
+KEEPING = "keeping timers"
+WAKING = "waking for timers"
 WORK = (DELETING, FINDING, CHECKING, KEEPING, WAKING)
 
 # What memory is taken by.
