@@ -148,7 +148,7 @@ class TimingWheel(Generic[K]):
 
     # -- slots ------------------------------------------------------------------------
 
-    def _place(self, when: int) -> tuple[int, int]:
+    def place(self, when: int) -> tuple[int, int]:
         """Level and slot of a timer that is due at *when*, as seen from ``elapsed``."""
         if when <= self.elapsed:
             return DUE, 0
@@ -176,7 +176,7 @@ class TimingWheel(Generic[K]):
     def _link(self, node: _Node[K]) -> None:
         """Put *node* at the end of its slot."""
         self.steps += 1
-        level, slot = node.level, node.slot = self._place(node.when)
+        level, slot = node.level, node.slot = self.place(node.when)
         if level == DUE:
             head = self._due
             before = head.prev
@@ -224,7 +224,7 @@ class TimingWheel(Generic[K]):
         for node in self._ring(head):
             assert node.key is not None and self._nodes.get(node.key) is node, "indexed"
             assert node.next.prev is node and node.prev.next is node, "the ring is closed"
-            assert (node.level, node.slot) == (level, slot) == self._place(node.when), "its slot"
+            assert (node.level, node.slot) == (level, slot) == self.place(node.when), "its slot"
             held += 1
         return held
 
