@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -160,6 +161,17 @@ def test_strategies_json() -> None:
     assert redis_["deaths"] == heap["deaths"] > 50
     assert redis_["cycles"] == 200
     assert heap["lag_ms"] == {"p50": 0, "p99": 0, "p100": 0}
+
+
+def test_strategies_on_a_terminal_without_unicode() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "miniredis", *QUICK, "--only", "lazy,redis"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b">= " in done.stdout and b" us" in done.stdout
 
 
 @pytest.mark.parametrize(

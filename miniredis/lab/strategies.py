@@ -38,7 +38,7 @@ from miniredis.lab.strategy_results import (
 )
 from miniredis.lab.workload import Workload
 from miniredis.probe import Probe
-from miniredis.reply import Reply
+from miniredis.reply import OK, Reply
 from miniredis.server.server import Server
 
 SAMPLES = 600  # how often memory is looked at in a run
@@ -109,7 +109,10 @@ def find_strategy(name: str) -> Strategy:
 def strategy_server(
     strategy: Strategy, costs: StrategyCosts, work: TimerWork, seed: int, **config: Any
 ) -> Server:
-    """A server under a virtual clock that expires keys by *strategy*."""
+    """A server under a virtual clock that expires keys by *strategy*.
+
+    *work* is filled with what timers cost. ``ValueError`` if *config* forbids DEBUG.
+    """
 
     def database(id: int, server: KeyspaceServer) -> RedisDb:
         return strategy.database(id, server, costs, work)
@@ -119,7 +122,9 @@ def strategy_server(
     server = Server(clock, seed=seed, cost=costs.model, expire_engine=engine, **config)
     if not strategy.cycle:
         client = server.create_client()
-        server.process_command(client, [b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"])
+        reply = server.process_command(client, [b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"])
+        if reply != OK:
+            raise ValueError(f"the active cycle cannot be switched off: {reply}")
         server.free_client(client)
     return server
 

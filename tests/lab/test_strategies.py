@@ -284,6 +284,8 @@ def test_bad_input() -> None:
         run_strategies(MIXED, ["cron"])
     with pytest.raises(ValueError, match="active_expire_effort"):
         run_strategies(MIXED, ["redis"], active_expire_effort=11)
+    with pytest.raises(ValueError, match="cannot be switched off"):
+        run_strategies(MIXED, ["lazy"], enable_debug_command="no")
     with pytest.raises(ValueError, match="wake_up_ns must not be negative"):
         StrategyCosts(wake_up_ns=-1)
     with pytest.raises(TypeError, match="check_ns must be a whole number"):
