@@ -85,6 +85,10 @@ def test_timers_move_and_go_with_their_database(name: str) -> None:
     run(server, "FLUSHALL")
     clock.advance(1_000)
     assert len(recorder.deletions) == 2
+    run(server, "SET k v PX 100")
+    run(server, "DEBUG RELOAD")
+    clock.advance(101)
+    assert len(recorder.deletions) == 3
     server._check()
 
 
