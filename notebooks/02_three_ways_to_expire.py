@@ -225,7 +225,7 @@ for name in ("heap", "wheel"):
 # 命令增加到四倍，新增的全是读：
 
 # %%
-busy = replace(workload, rate=8_000, reads=0.925, expires=0.0075, deletes=0.005)
+busy = replace(workload, duration_ms=10_000, rate=8_000, reads=0.925, expires=0.0075, deletes=0.005)
 both = {result.strategy.name: result for result in run_strategies(busy, ["periodic", "redis"])}
 for r in both.values():
     print(
@@ -372,9 +372,9 @@ keen = run_strategies(workload, ["redis"], hz=100, active_expire_effort=10)[0]
 assert (round(100 * keen.stale_share, 1), keen.lag(0.5).ms) == (1.4, 47)
 assert round(keen.total_cpu_us / 1000, 1) == 21.1 > cpu["heap"]
 
-for skew, share in ((0, 50.2), (0.5, 52.2), (1, 59.0)):
+for skew, share in ((0, 50.2), (0.5, 52.2)):
     lazy = run_strategies(replace(workload, skew=skew), ["lazy"])[0]
-    assert round(100 * lazy.stale_share, 1) == share
+    assert round(100 * lazy.stale_share, 1) == share < dead["lazy"] == 59.0
 
 hot = run_strategies(replace(workload, write_skew=2), ["heap"])[0]
 assert hot.deaths == 152
