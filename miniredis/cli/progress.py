@@ -17,6 +17,7 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         "read": "reading times to live",
         "write": "writing keys",
         "expire": "letting them expire",
+        "run": "running the strategies",
         "draw": "drawing",
     }
     console = Console(stderr=True)

@@ -29,8 +29,13 @@ ENGINES = {
 DEFAULT_ENGINE = "7.0"
 
 
-def find_engine(name: str) -> Engine:
-    """The engine of that name; ``ValueError`` names those that there are."""
+def find_engine(name: str | Engine) -> Engine:
+    """The engine of that name; ``ValueError`` names those that there are.
+
+    An :class:`Engine` is taken as it is, for experiments that need one of their own.
+    """
+    if isinstance(name, Engine):
+        return name
     if name not in ENGINES:
         raise ValueError(f"expire_engine must be one of {', '.join(ENGINES)}, not {name!r}")
     return ENGINES[name]

@@ -23,7 +23,7 @@ from miniredis.commands.client_flags import (
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError, ServerClosedError
-from miniredis.keyspace.engines import DEFAULT_ENGINE, find_engine
+from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
     CycleReport,
@@ -86,7 +86,7 @@ class Server(Listeners, KeyspaceHooks):
         *,
         cost: CostModel | None = None,
         hash_function: HashFunction | None = None,
-        expire_engine: str = DEFAULT_ENGINE,
+        expire_engine: str | Engine = DEFAULT_ENGINE,
         stale_gate: StaleGate = StaleGate.DEAD,
         probe: Probe = SILENT,
         record_history: bool = False,
