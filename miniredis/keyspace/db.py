@@ -87,11 +87,15 @@ class RedisDb:
 
     __slots__ = ("avg_ttl", "dict", "expires", "expires_cursor", "id", "server", "watched_keys")
 
+    dict_type: type[Dict] = Dict
+    #: Whether SET with a time leaves the old time to be overwritten. Until 7.0 it goes first.
+    set_updates_expire = False
+
     def __init__(self, id: int, server: KeyspaceServer) -> None:
         self.id = id
         self.server = server
-        self.dict = Dict(server.hash_function, server.rng)
-        self.expires = Dict(server.hash_function, server.rng)
+        self.dict = self.dict_type(server.hash_function, server.rng)
+        self.expires = self.dict_type(server.hash_function, server.rng)
         self.dict.on_rehash = self._rehash_hook("dict")
         self.expires.on_rehash = self._rehash_hook("expires")
         self.avg_ttl = 0
@@ -188,7 +192,7 @@ class RedisDb:
         """Give an existing key another value; its TTL stays. db.c: dbOverwrite()"""
         d = self.dict
         if d.rehashidx >= 0:
-            d.rehash_step()
+            d.rehash_step_for(key)
         entry = d.index[key]
         if self.server.maxmemory_lfu:
             val.lru = entry.val.lru
@@ -265,7 +269,7 @@ class RedisDb:
         if entry is None:
             return NO_EXPIRE
         if self.dict.rehashidx >= 0:
-            self.dict.rehash_step()
+            self.dict.rehash_step_for(key)
         when: int = entry.val
         return when
 
@@ -276,7 +280,7 @@ class RedisDb:
         """
         d = self.dict
         if d.rehashidx >= 0:
-            d.rehash_step()
+            d.rehash_step_for(key)
         main = d.index[key]
         entry = self.expires.add(main.key, when, main.hash)
         if entry is None:
@@ -290,7 +294,7 @@ class RedisDb:
         Looks the key up in the main dict first, as Redis's assertion does.
         """
         if self.dict.rehashidx >= 0:
-            self.dict.rehash_step()
+            self.dict.rehash_step_for(key)
         expires = self.expires
         return bool(expires.index) and expires.delete(key) is not None
 

@@ -80,6 +80,8 @@ class RealServer:
         raise RuntimeError("redis-server does not answer")
 
     def client(self, **kwargs: Any) -> redis.Redis:
+        if self.version < (6,):
+            kwargs["protocol"] = 2  # HELLO came with 6.0
         return redis.Redis(port=self.port, **kwargs)
 
     def stop(self) -> None:
