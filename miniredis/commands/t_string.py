@@ -134,7 +134,7 @@ def set_generic(
     if listened & NOTIFY_STRING:
         db.notify(NOTIFY_STRING, b"set", key)
     if when is not None:
-        db.set_expire(key, when)
+        db.set_expire_by_link(key, when)
         if server.propagation.active:
             c.rewrite(b"SET", key, val, b"PXAT", b"%d" % when)
         if listened & NOTIFY_GENERIC:

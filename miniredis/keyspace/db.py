@@ -90,6 +90,8 @@ class RedisDb:
     dict_type: type[Dict] = Dict
     #: Whether SET with a time leaves the old time to be overwritten. Until 7.0 it goes first.
     set_updates_expire = False
+    #: Whether DEL is done with a key that it finds expired. Until 8.0 it deletes once more.
+    expired_is_deleted = False
 
     def __init__(self, id: int, server: KeyspaceServer) -> None:
         self.id = id
@@ -149,7 +151,7 @@ class RedisDb:
                 expire_flags |= EXPIRE_FORCE_DELETE_EXPIRED
             if flags & LOOKUP_NOEXPIRE:
                 expire_flags |= EXPIRE_AVOID_DELETE_EXPIRED
-            if not flags & LOOKUP_UNCHECKED and self.expire_if_needed(key, expire_flags):
+            if not flags & LOOKUP_UNCHECKED and self.expire_found_if_needed(key, expire_flags):
                 entry = None
         if entry is None:
             self._miss(key, flags)
@@ -288,6 +290,9 @@ class RedisDb:
         if self.server.probed:
             self.server.probe.expire_set(self.id, key, when)
 
+    #: The same for a key that the running command has just written.
+    set_expire_by_link = set_expire
+
     def remove_expire(self, key: bytes) -> bool:
         """Make *key* persistent; whether it had a TTL. db.c: removeExpire()
 
@@ -335,6 +340,9 @@ class RedisDb:
             return True
         self.delete_expired_key_and_propagate(key, BY_ACCESS)
         return True
+
+    #: The same for a key that a look-up has just found.
+    expire_found_if_needed = expire_if_needed
 
     def delete_expired_key_and_propagate(self, key: bytes, by: str) -> None:
         """Delete a key whose time has passed, with every effect in Redis's order.

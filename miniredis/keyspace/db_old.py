@@ -73,6 +73,8 @@ class RedisDb32(RedisDb50):
         self.expires.find(key)
         super().set_expire(key, when)
 
+    set_expire_by_link = set_expire
+
 
 class RedisDb28(RedisDb32):
     """One numbered database of Redis 2.6 to 2.8."""

@@ -189,6 +189,9 @@ class ActiveExpireCycle:
     #: What leaving a database at once (no TTLs, sparse) adds to the count of iterations.
     early_exit_iterations = 1
 
+    #: The least time left, in ms, with which the cycle takes a key for alive.
+    alive_from_ms = 0
+
     def __init__(self, server: ExpireServer, stale_gate: StaleGate = StaleGate.DEAD) -> None:
         self.server = server
         self.stale_gate = stale_gate
@@ -379,7 +382,7 @@ class ActiveExpireCycle:
         """
         loop.sampled += 1
         ttl = entry.val - now
-        if ttl < 0:
+        if ttl < self.alive_from_ms:
             db.delete_expired_key_and_propagate(entry.key, loop.by)
             loop.expired += 1
             return True

@@ -11,6 +11,8 @@ What is new in 7.4. A database is done when the cursor comes back to 0, whatever
 of dead keys was. Databases without any TTL no longer count among the 16 of a call. The
 average TTL is computed once for up to 16 windows, and without loss by rounding.
 
+What is new in 8.2. The cycle takes a key for dead in the very millisecond of its death.
+
 Limits: hash fields with a TTL are not simulated, and in cluster mode the keyspace of 7.4
 is made of many dicts; here it is one.
 
@@ -149,3 +151,12 @@ class KvstoreCycle74(ScanCycle72):
             db.avg_ttl = avg
         else:
             db.avg_ttl = int(avg + (db.avg_ttl - avg) * AVG_TTL_FACTOR[windows - 1])
+
+
+class KvstoreCycle82(KvstoreCycle74):
+    """The cycle of Redis 8.2: it deletes a key one millisecond earlier than look-ups do.
+
+    At ``now == when`` a look-up still finds the key, and the cycle deletes it.
+    """
+
+    alive_from_ms = 1

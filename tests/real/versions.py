@@ -23,6 +23,7 @@ ENGINE_OF = {
     (7, 0): "7.0",
     (7, 2): "7.2",
     (7, 4): "7.4",
+    (8, 2): "8.2",
 }
 #: Those that a download suffices for, which CI therefore has.
 DOWNLOADS = {"5.0", "7.4", "8.2", "valkey-8.1"}
