@@ -179,10 +179,13 @@ def _rename(c: Client, key: bytes, newkey: bytes, nx: bool) -> Reply:
         if nx:
             return 0
         db.delete(newkey)
+    if db.rename_deletes_first:
+        db.delete(key)
     db.add(newkey, o)
     if when != NO_EXPIRE:
         db.set_expire_by_link(newkey, when)
-    db.delete(key)
+    if not db.rename_deletes_first:
+        db.delete(key)
     server.signal_modified_key(db, key)
     server.signal_modified_key(db, newkey)
     db.notify(NOTIFY_GENERIC, b"rename_from", key)

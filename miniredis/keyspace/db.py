@@ -92,6 +92,8 @@ class RedisDb:
     set_updates_expire = False
     #: Whether DEL is done with a key that it finds expired. Until 8.0 it deletes once more.
     expired_is_deleted = False
+    #: Whether RENAME takes the old name away before it adds the new one.
+    rename_deletes_first = False
 
     def __init__(self, id: int, server: KeyspaceServer) -> None:
         self.id = id

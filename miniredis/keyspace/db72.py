@@ -73,6 +73,7 @@ class RedisDb82(RedisDb74):
     __slots__ = ("link_lost",)
 
     expired_is_deleted = True
+    rename_deletes_first = True
 
     def __init__(self, id: int, server: KeyspaceServer) -> None:
         super().__init__(id, server)
