@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -229,6 +230,31 @@ def test_a_random_mix(trial: Trial, seed: int) -> None:
             expired += len(trial.events())
     trial.set(b"activerehashing", b"yes")
     assert expired + trial.finish() > 30
+
+
+AVG_TTL = re.compile(rb"avg_ttl=(\d+)")
+
+
+@trials
+def test_the_average_ttl(trial: Trial, seed: int) -> None:
+    """Cron by cron, with few keys and with many, while some of them die."""
+    rng = seeded(seed, "average")
+    trial.expire_actively(True)
+    trial.advance(CRON_MS)  # forgets the average of the trial before; until 5.0 FLUSHALL does not
+    trial.expire_actively(False)
+    for key in some_keys(rng, 1, rng.choice([3, 40, 400])):
+        trial.set_key(key, b"%d" % (trial.frozen.ms + rng.choice([500, 900, 60_000, 10**6])))
+    trial.set(b"activerehashing", b"yes")
+    trial.expire_actively(True)
+    averages = set()
+    for _ in range(20):
+        trial.advance(CRON_MS)
+        trial.events()
+        theirs = AVG_TTL.findall(trial.ask(b"INFO", b"keyspace"))
+        ours = AVG_TTL.findall(trial.run_mine(b"INFO", b"keyspace"))
+        assert ours == theirs
+        averages.update(ours)
+    assert averages
 
 
 def test_the_bytes_of_an_event() -> None:
