@@ -5,6 +5,8 @@
   in its chain; a key that is not there is not looked for in ``expires``.
 * :class:`RedisDb74`: the same on a dict that moves the bucket it is asked for and shrinks
   when something is deleted.
+* :class:`ValkeyDb`: the same on Valkey's hash table.
+* :class:`RedisDb82`: a value knows its own TTL.
 
 Redis: db.c of 7.2 and 7.4.
 """
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 from miniredis.keyspace.db import LOOKUP_NONE, LOOKUP_WRITE, NO_EXPIRE, KeyspaceServer, RedisDb
 from miniredis.keyspace.object import RedisObject
-from miniredis.structs.dict_versions import Dict74
+from miniredis.structs.dict_versions import Dict74, Hashtable
 
 
 class RedisDb72(RedisDb):
@@ -61,6 +63,14 @@ class RedisDb74(RedisDb72):
             return False
         self.expires.delete(key)
         return True
+
+
+class ValkeyDb(RedisDb74):
+    """One numbered database of Valkey 8.1 and 9."""
+
+    __slots__ = ()
+
+    dict_type = Hashtable
 
 
 class RedisDb82(RedisDb74):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from miniredis.keyspace.db import KeyspaceServer, RedisDb
 from miniredis.keyspace.db62 import RedisDb62
-from miniredis.keyspace.db72 import RedisDb72, RedisDb74, RedisDb82
+from miniredis.keyspace.db72 import RedisDb72, RedisDb74, RedisDb82, ValkeyDb
 from miniredis.keyspace.db_old import RedisDb24, RedisDb28, RedisDb32, RedisDb50
 from miniredis.keyspace.expire import ActiveExpireCycle, ExpireEngine, ExpireServer, StaleGate
 from miniredis.keyspace.expire_random import (
@@ -23,7 +23,7 @@ from miniredis.keyspace.expire_random import (
     RandomCycle32,
     RandomCycle40,
 )
-from miniredis.keyspace.expire_scan import KvstoreCycle74, KvstoreCycle82, ScanCycle72
+from miniredis.keyspace.expire_scan import KvstoreCycle74, KvstoreCycle82, ScanCycle72, ValkeyCycle9
 from miniredis.keyspace.rehashing import (
     RehashServer,
     rehash_main_dict,
@@ -54,6 +54,7 @@ ENGINES = {
     "7.2": Engine("7.2", RedisDb72, ScanCycle72, ttl_clock_frozen=True),
     "7.4": Engine("7.4 to 8.0", RedisDb74, KvstoreCycle74, rehash_within_budget, True),
     "8.2": Engine("8.2", RedisDb82, KvstoreCycle82, rehash_within_budget, True),
+    "valkey-9": Engine("Valkey 8.1 to 9", ValkeyDb, ValkeyCycle9, rehash_within_budget, True),
 }
 DEFAULT_ENGINE = "7.0"
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.expire import (
+    ACTIVE_EXPIRE_CYCLE_FAST,
     BUCKETS_PER_KEY,
     DICT_HT_INITIAL_SIZE,
     MIN_FILL_PERCENT,
@@ -160,3 +161,38 @@ class KvstoreCycle82(KvstoreCycle74):
     """
 
     alive_from_ms = 1
+
+
+class ValkeyCycle9(KvstoreCycle74):
+    """The cycle of Valkey 9, on a table whose buckets hold up to seven keys.
+
+    It goes by the cached clock, needs fewer buckets for a window, and has no exception for
+    tiny tables. The time between two fast cycles is asked before whether one is needed,
+    and a call that is refused then has used it up. Hash fields, its second job, are not
+    simulated.
+
+    Valkey: expire.c, ``activeExpireCycle()``, ``activeExpireCycleJob()``.
+    """
+
+    buckets_per_key = 10
+
+    def refusal(self, type: str, start_us: int) -> ExitReason | None:
+        """Why this call does nothing, or None."""
+        if self.server.check_client_pause_timeout_and_return_if_paused():
+            return ExitReason.PAUSED
+        if type == ACTIVE_EXPIRE_CYCLE_FAST:
+            if start_us < self.last_fast_cycle + 2 * self.fast_duration_us:
+                return ExitReason.TOO_SOON
+            self.last_fast_cycle = start_us
+            if not self.fast_cycle_wanted():
+                return ExitReason.NOT_NEEDED
+        return None
+
+    def too_sparse(self, db: RedisDb) -> bool:
+        """Whether there is less than one key for 100 buckets."""
+        num, slots = len(db.expires), db.expires.slots()
+        return slots > 0 and num * 100 // slots < MIN_FILL_PERCENT
+
+    def _mstime(self) -> int:
+        """The cached clock, which costs nothing."""
+        return self.server.mstime

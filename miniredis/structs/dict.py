@@ -237,7 +237,7 @@ class Dict:
         """
         if self.rehashidx >= 0 or self.ht_used[0] > size:
             return False
-        new_size = next_power(size)
+        new_size = self.table_size_for(size)
         old_size = len(self.ht_table[0])
         if new_size == old_size:
             return False
@@ -250,6 +250,10 @@ class Dict:
         if self.on_rehash is not None:
             self.on_rehash(old_size, new_size)
         return True
+
+    def table_size_for(self, entries: int) -> int:
+        """How many buckets a table for so many entries gets."""
+        return next_power(entries)
 
     def resize(self) -> bool:
         """Shrink to the smallest table that holds all entries. dict.c: dictResize()"""

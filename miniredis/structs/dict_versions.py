@@ -6,7 +6,7 @@
 * :class:`Dict74`, from 7.4 on: an operation moves the bucket of the key that it is about,
   and a deletion shrinks a table that has become nearly empty; nobody waits for the cron.
 
-Redis: dict.c of 2.8, 5.0 and 7.4.
+Redis: dict.c of 2.8, 5.0 and 7.4. Valkey: hashtable.c.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from __future__ import annotations
 from miniredis.structs.dict import DICT_HT_INITIAL_SIZE, Dict, DictEntry, DictResize
 
 DELETE_MIN_FILL = 8  # buckets for one entry at which a table shrinks; 7.4: HASHTABLE_MIN_FILL
+
+ENTRIES_PER_BUCKET = 7  # of Valkey's hashtable: what a cache line has room for
+BUCKET_FACTOR, BUCKET_DIVISOR = 5, 32  # a new table gets 5 buckets for 32 entries
+MIN_FILL_PERCENT_SOFT = 13  # % of the places below which a table is shrunk
 
 
 class Dict50(Dict):
@@ -123,3 +127,39 @@ class Dict74(Dict):
         """What the cron does for a table. kvstore.c: kvstoreTryResizeDicts()"""
         if not self.shrink_if_needed():
             self.expand_if_needed()
+
+
+class Hashtable(Dict74):
+    """Valkey's hash table as far as it decides the pace of expiry: how large it is.
+
+    A bucket fills a cache line and holds up to seven entries, and a table is made for 6.4 a
+    bucket, so one step of a scan meets several keys. Differs from Valkey: the order of the
+    entries in a bucket is that of :class:`Dict`; there it depends on which places are free.
+    """
+
+    __slots__ = ()
+
+    def rehash_step_for(self, key: bytes) -> None:
+        """An ordinary step."""
+        self.rehash_step()
+
+    def table_size_for(self, entries: int) -> int:
+        """The power of two that has at least 5 buckets for 32 entries. nextBucketExp()"""
+        buckets = -(-entries * BUCKET_FACTOR // BUCKET_DIVISOR)
+        return 1 << max(buckets - 1, 0).bit_length()
+
+    def expand_if_needed(self) -> None:
+        """Grow when one entry more would not find a place. hashtableExpandIfNeeded()"""
+        needed = self.ht_used[0] + 1
+        if self.rehashidx < 0 and needed > ENTRIES_PER_BUCKET * len(self.ht_table[0]):
+            self.expand(needed)
+
+    def shrink_if_needed(self) -> bool:
+        """Shrink when less than 13 % of the places are taken. hashtableShrinkIfNeeded()"""
+        used, places = self.ht_used[0], ENTRIES_PER_BUCKET * len(self.ht_table[0])
+        if self.rehashidx >= 0 or not places:
+            return True
+        if used * 100 // places >= MIN_FILL_PERCENT_SOFT:
+            return False
+        self.expand(used)
+        return True
