@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import click
 
+from miniredis.cli.engines import engines
 from miniredis.cli.expire import expire
 from miniredis.cli.serve import serve
 
@@ -18,7 +19,7 @@ def cli() -> None:
     """A Redis inside Python, for seeing how Redis works."""
 
 
-for command in (expire, serve):
+for command in (engines, expire, serve):
     cli.add_command(command)
 
 

@@ -18,6 +18,7 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         "write": "writing keys",
         "expire": "letting them expire",
         "draw": "drawing",
+        "engines": "comparing engines",
     }
     console = Console(stderr=True)
     bar = Progress(
