@@ -3,7 +3,8 @@
 * :class:`RedisDb50`, 4.0 to 5.0: time does not stand still during a command, so a key can
   die between two look-ups of one transaction. A key that expires does not make its
   watchers dirty.
-* :class:`RedisDb32`, 3.0 to 3.2: the same, but EXPIRE looks for an old time first.
+* :class:`RedisDb32`, 3.2: the same, but EXPIRE looks for an old time first.
+* :class:`RedisDb30`, 3.0: a key found dead is looked up once more.
 * :class:`RedisDb28`, 2.6 to 2.8: the same on an older dict.
 * :class:`RedisDb24`, 2.4: time goes by in seconds; a key lives up to a second too long.
 
@@ -15,9 +16,10 @@ Redis: db.c of 2.4 to 5.0.
 
 from __future__ import annotations
 
-from miniredis.keyspace.db import BY_ACCESS
+from miniredis.keyspace.db import BY_ACCESS, LOOKUP_NONE, LOOKUP_UNCHECKED, RedisDb
 from miniredis.keyspace.db62 import RedisDb62
 from miniredis.keyspace.notify import NOTIFY_EXPIRED
+from miniredis.keyspace.object import RedisObject
 from miniredis.structs.dict_versions import Dict28, Dict50
 
 MS_PER_SECOND = 1000
@@ -68,7 +70,7 @@ class RedisDb50(RedisDb62):
 
 
 class RedisDb32(RedisDb50):
-    """One numbered database of Redis 3.0 to 3.2."""
+    """One numbered database of Redis 3.2."""
 
     __slots__ = ()
 
@@ -83,7 +85,21 @@ class RedisDb32(RedisDb50):
     set_expire_by_link = set_expire
 
 
-class RedisDb28(RedisDb32):
+class RedisDb30(RedisDb32):
+    """One numbered database of Redis 3.0."""
+
+    __slots__ = ()
+
+    def lookup_key(self, key: bytes, flags: int = LOOKUP_NONE) -> RedisObject | None:
+        """The value of *key*, or None; a dead key is deleted, then looked for all the same.
+
+        db.c: lookupKeyRead(), lookupKeyWrite()
+        """
+        self.expire_if_needed(key)
+        return RedisDb.lookup_key(self, key, flags | LOOKUP_UNCHECKED)
+
+
+class RedisDb28(RedisDb30):
     """One numbered database of Redis 2.6 to 2.8."""
 
     __slots__ = ()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from miniredis.keyspace.db import KeyspaceServer, RedisDb
 from miniredis.keyspace.db62 import RedisDb62
 from miniredis.keyspace.db72 import RedisDb72, RedisDb74, RedisDb82, ValkeyDb
-from miniredis.keyspace.db_old import RedisDb24, RedisDb28, RedisDb32, RedisDb50
+from miniredis.keyspace.db_old import RedisDb24, RedisDb28, RedisDb30, RedisDb32, RedisDb50
 from miniredis.keyspace.expire import ActiveExpireCycle, ExpireEngine, ExpireServer, StaleGate
 from miniredis.keyspace.expire_random import (
     RandomCycle24,
@@ -46,7 +46,7 @@ class Engine:
 ENGINES = {
     "2.4": Engine("2.4", RedisDb24, RandomCycle24, rehash_main_dict),
     "2.6": Engine("2.6.15 to 2.8", RedisDb28, RandomCycle26),
-    "3.0": Engine("3.0", RedisDb32, RandomCycle26),
+    "3.0": Engine("3.0", RedisDb30, RandomCycle26),
     "3.2": Engine("3.2 to 4.0.2", RedisDb32, RandomCycle32),
     "4.0": Engine("4.0.3 to 5.0", RedisDb50, RandomCycle40),
     "6.0": Engine("6.0 to 6.2", RedisDb62, ActiveExpireCycle),

@@ -20,7 +20,7 @@ from tests.differential.versions import frozen_version
 from tests.real.frozen import FrozenServer, ReplayedRandom
 from tests.real.raw import RawClient
 
-VERSIONS = ["7.0", "6.2", "3.2", "5.0", "7.2", "7.4", "8.2"]
+VERSIONS = ["7.0", "6.2", "2.8", "3.2", "5.0", "7.2", "7.4", "8.2"]
 TRIALS = int(os.environ.get("TRIALS", "6"))
 KEYS = [b"key:%d" % i for i in range(4000)]
 CHANNEL = b"__keyevent@0__:expired"
@@ -71,6 +71,12 @@ class Trial(LayoutPair):
         else:
             self.reply(b"SET", key, b"v")
             self.reply(b"PEXPIREAT", key, when)
+
+    def reload(self) -> None:
+        """Give the tables their final size."""
+        if self.frozen.version < (3, 2):
+            pytest.skip("files tell sizes of tables since 3.2; before, a reload grows them")
+        self.reply(b"DEBUG", b"RELOAD")
 
     def finish(self) -> int:
         """Let all keys die and compare cron by cron; how many events there were."""
@@ -138,7 +144,7 @@ def test_all_volatile_after_a_reload(trial: Trial, seed: int) -> None:
     rng = seeded(seed, "reload")
     keys = some_keys(rng)
     trial.set_volatile(keys)
-    trial.reply(b"DEBUG", b"RELOAD")
+    trial.reload()
     trial.set(b"activerehashing", b"yes")
     assert trial.finish() == len(keys)
 
@@ -156,7 +162,7 @@ def test_persistent_keys_among_them(trial: Trial, seed: int) -> None:
             trial.reply(b"SET", key, b"v")
         else:
             trial.set_key(key, trial.dies_at)
-    trial.reply(b"DEBUG", b"RELOAD")
+    trial.reload()
     trial.set(b"activerehashing", b"yes")
     assert trial.finish() == len(keys)
 
@@ -223,6 +229,8 @@ def test_a_random_mix(trial: Trial, seed: int) -> None:
             trial.set_key(command[1], when)
         elif command[0] in (b"PERSIST", b"EXISTS") and trial.frozen.version < (4,):
             continue  # these looked the key up in a way of their own then
+        elif command[0] == b"RENAME" and command[1] == command[2]:
+            continue  # an error until 3.0
         else:
             trial.reply(*command)
         if rng.random() < 0.02:
