@@ -3,7 +3,7 @@
 * :class:`RedisDb50`, 4.0 to 5.0: time does not stand still during a command, so a key can
   die between two look-ups of one transaction. A key that expires does not make its
   watchers dirty.
-* :class:`RedisDb32`, 3.2: the same, but EXPIRE looks for an old time first.
+* :class:`RedisDb32`, 3.2: the same, but SET and EXPIRE look for an old value first.
 * :class:`RedisDb30`, 3.0: a key found dead is looked up once more.
 * :class:`RedisDb28`, 2.6 to 2.8: the same on an older dict.
 * :class:`RedisDb24`, 2.4: time goes by in seconds; a key lives up to a second too long.
@@ -20,7 +20,7 @@ from miniredis.keyspace.db import BY_ACCESS, LOOKUP_NONE, LOOKUP_UNCHECKED, Redi
 from miniredis.keyspace.db62 import RedisDb62
 from miniredis.keyspace.notify import NOTIFY_EXPIRED
 from miniredis.keyspace.object import RedisObject
-from miniredis.structs.dict_versions import Dict28, Dict50
+from miniredis.structs.dict_versions import Dict28, Dict32, Dict50
 
 MS_PER_SECOND = 1000
 
@@ -74,15 +74,39 @@ class RedisDb32(RedisDb50):
 
     __slots__ = ()
 
+    dict_type = Dict32
+
+    def overwrite(self, key: bytes, val: RedisObject) -> None:
+        """Give an existing key another value; found, tried to be added, found again.
+
+        The attempt to add may make the table grow. db.c: dbOverwrite(), dict.c: dictReplace()
+        """
+        self.dict.find(key)
+        self.dict.add(key, val)
+        super().overwrite(key, val)
+
     def set_expire(self, key: bytes, when: int) -> None:
-        """Let *key* die at the Unix time *when* (ms); asks ``expires`` once more than later.
+        """Let *key* die at the Unix time *when* (ms). An old time is found, not added anew.
 
         db.c: setExpire(), dict.c: dictReplaceRaw()
         """
-        self.expires.find(key)
-        super().set_expire(key, when)
+        entry = self.expires.find(key)
+        if entry is None:
+            super().set_expire(key, when)
+            return
+        if self.dict.rehashidx >= 0:
+            self.dict.rehash_step()
+        entry.val = when
+        if self.server.probed:
+            self.server.probe.expire_set(self.id, key, when)
 
     set_expire_by_link = set_expire
+
+    def remove_expire(self, key: bytes) -> bool:
+        """Make *key* persistent; whether it had a TTL. db.c: removeExpire()"""
+        if self.dict.rehashidx >= 0:
+            self.dict.rehash_step()
+        return self.expires.delete(key) is not None
 
 
 class RedisDb30(RedisDb32):

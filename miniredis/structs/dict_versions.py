@@ -1,6 +1,7 @@
 """The dict of other versions of Redis, where it decides the order or the time of expiry.
 
 * :class:`Dict50`, up to 5.0: RANDOMKEY takes a plain random key.
+* :class:`Dict32`, up to 3.2: an empty dict takes steps of a rehash as well.
 * :class:`Dict28`, up to 2.8: a rehash step passes over any number of empty buckets, the
   end of a rehash is noticed one step late, and random picks also draw moved buckets.
 * :class:`Dict74`, from 7.4 on: an operation moves the bucket of the key that it is about,
@@ -21,7 +22,7 @@ MIN_FILL_PERCENT_SOFT = 13  # % of the places below which a table is shrunk
 
 
 class Dict50(Dict):
-    """The dict of Redis 3.0 to 5.0."""
+    """The dict of Redis 4.0 and 5.0."""
 
     __slots__ = ()
 
@@ -30,7 +31,25 @@ class Dict50(Dict):
         return self.get_random_key()
 
 
-class Dict28(Dict50):
+class Dict32(Dict50):
+    """The dict of Redis 3.0 and 3.2: an empty dict that is being rehashed takes steps too."""
+
+    __slots__ = ()
+
+    def find(self, key: bytes) -> DictEntry | None:
+        """The entry of *key*, or None; one step first."""
+        if self.rehashidx >= 0:
+            self.rehash_step()
+        return self.index.get(key)
+
+    def delete(self, key: bytes) -> DictEntry | None:
+        """Remove *key* and return its entry, or None; one step first."""
+        if self.rehashidx >= 0 and not self.index:
+            self.rehash_step()
+        return super().delete(key)
+
+
+class Dict28(Dict32):
     """The dict of Redis 2.2 to 2.8."""
 
     __slots__ = ()
