@@ -90,7 +90,7 @@ class RedisDb:
     dict_type: type[Dict] = Dict
     #: Whether SET with a time leaves the old time to be overwritten. Until 7.0 it goes first.
     set_updates_expire = False
-    #: Whether DEL is done with a key that it finds expired. Until 8.0 it deletes once more.
+    #: Whether DEL is done with a key that it finds expired. Until 7.2 it deletes once more.
     expired_is_deleted = False
     #: Whether RENAME takes the old name away before it adds the new one.
     rename_deletes_first = False

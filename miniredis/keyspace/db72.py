@@ -54,6 +54,7 @@ class RedisDb74(RedisDb72):
     __slots__ = ()
 
     dict_type = Dict74
+    expired_is_deleted = True
 
     def delete(self, key: bytes) -> bool:
         """Remove *key* from both dicts; whether it was there. db.c: dbGenericDelete()"""
@@ -82,7 +83,6 @@ class RedisDb82(RedisDb74):
 
     __slots__ = ("link_lost",)
 
-    expired_is_deleted = True
     rename_deletes_first = True
 
     def __init__(self, id: int, server: KeyspaceServer) -> None:
