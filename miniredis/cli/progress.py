@@ -19,7 +19,9 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         "expire": "letting them expire",
         "measure": "measuring",
         "watch": "watching the real server",
+        "run": "running the strategies",
         "draw": "drawing",
+        "engines": "comparing engines",
     }
     console = Console(stderr=True)
     bar = Progress(

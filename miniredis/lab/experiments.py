@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, US_PER_MS, CostModel, VirtualClock
+from miniredis.keyspace.engines import DEFAULT_ENGINE
 from miniredis.keyspace.expire import CycleReport, ExitReason
 from miniredis.lab.observer import Observer
 from miniredis.lab.recorder import ExpiryRecorder
@@ -62,6 +63,7 @@ class ExpiryResult:
     cycle_us: int
     time_cap_reached: int
     remaining: int
+    engine: str = DEFAULT_ENGINE
     sightings: list[Sighting] = field(default_factory=list)  # of the observer, if there was one
 
     @property
@@ -101,6 +103,7 @@ class ExpiryResult:
             "keys": self.keys,
             "hz": self.hz,
             "active_expire_effort": self.effort,
+            "engine": self.engine,
             "seed": self.seed,
             "first_death_ms": first,
             "last_death_ms": self.last_death_ms,
@@ -127,6 +130,7 @@ def run_expiry(
     effort: int = 1,
     seed: int = 0,
     cost: CostModel | None = None,
+    engine: str = DEFAULT_ENGINE,
     poll_ms: float = 0,
     lead_ms: int = 0,
     patience_ms: int = DEFAULT_PATIENCE_MS,
@@ -135,12 +139,12 @@ def run_expiry(
 ) -> ExpiryResult:
     """Write one key per element of *ttls_ms* at once and watch them being deleted.
 
-    *ttls_ms* are times to live in ms, each at least 1. *poll_ms* > 0 models an observer
-    that asks for the number of keys so often, each time giving a fast cycle its chance;
-    see ``lab/observer.py``. The keys are written *lead_ms* after the server's start, which
-    decides how the cron's ticks, the first 1 ms after the start, lie to the deaths. The run
-    ends when all keys are gone (and the observer has seen it), or *patience_ms* after the
-    last has died. *progress* is
+    *ttls_ms* are times to live in ms, each at least 1. *engine* names the version of Redis
+    whose expiry it is. *poll_ms* > 0 models an observer that asks for the number of keys so
+    often, each time giving a fast cycle its chance; see ``lab/observer.py``. The keys are
+    written *lead_ms* after the server's start, which decides how the cron's ticks, the
+    first 1 ms after the start, lie to the deaths. The run ends when all keys are gone (and
+    the observer has seen it), or *patience_ms* after the last has died. *progress* is
     called with a phase, steps done and steps in all. Other keywords configure the server.
 
     Raises ``ValueError`` for no keys, a TTL below 1, or settings out of range.
@@ -153,7 +157,15 @@ def run_expiry(
     if patience_ms < 0:
         raise ValueError(f"patience_ms must not be negative, got {patience_ms!r}")
     clock = VirtualClock(DEFAULT_START_MS)
-    server = Server(clock, seed=seed, cost=cost, hz=hz, active_expire_effort=effort, **config)
+    server = Server(
+        clock,
+        seed=seed,
+        cost=cost,
+        expire_engine=engine,
+        hz=hz,
+        active_expire_effort=effort,
+        **config,
+    )
     progress = progress or _no_progress
     clock.advance(lead_ms)
     start = clock.ms()
@@ -169,6 +181,7 @@ def run_expiry(
     _let_time_pass(server, clock, deadlines, observer, patience_ms, progress)
     result = _evaluate(server, recorder, deadlines, start, effort, seed)
     result.sightings = observer.sightings if observer else []
+    result.engine = engine
     return result
 
 
