@@ -61,6 +61,10 @@ DICT_HT_INITIAL_SIZE = 4  # ... unless it has no more buckets than this
 STALE_WEIGHT = 0.05  # of a cycle in the running estimate of stale keys
 AVG_TTL_SAMPLES = 50  # a window weighs 1 in so many in avg_ttl
 
+# Of the cost model, not of Redis: a processor that has slept is slow at first.
+COLD_AFTER_US = 6000  # without a cycle, it counts as having slept
+COLD_FOR_US = 5000  # so long
+
 
 class StaleGate(Enum):
     """How a fast cycle judges ``stat_expired_stale_perc``, kept as a fraction 0...1."""
@@ -201,6 +205,8 @@ class ActiveExpireCycle:
         self.timelimit_exit = False
         self.last_fast_cycle = 0
         self.cycles = 0  # calls that were not refused, ever; not in Redis
+        self.worked_until_us = 0  # end of the last of them; not in Redis
+        self.cold_until_us = 0  # until when work costs more; not in Redis
 
     # -- what effort means ----------------------------------------------------------
 
@@ -261,6 +267,8 @@ class ActiveExpireCycle:
         """Number a call that goes on, and tell that it does."""
         self.cycles += 1
         report.number = self.cycles
+        if report.start_us - self.worked_until_us > COLD_AFTER_US:
+            self.cold_until_us = report.start_us + COLD_FOR_US
         if self.server.probed:
             self.server.probe.expire_cycle_started(report)
 
@@ -331,7 +339,7 @@ class ActiveExpireCycle:
                 report.iterations += self.early_exit_iterations
                 return
             report.iterations += 1
-            self.sample_window(db, loop)
+            self.take_window(db, loop)
             report.add(loop)
             self.update_avg_ttl(db, loop)
             if report.iterations % TIME_CHECK_ITERATIONS == 0 and self.out_of_time(report):
@@ -356,6 +364,16 @@ class ActiveExpireCycle:
     def window_ms(self) -> int:
         """The time in ms by which the keys of a window are judged."""
         return self.server.ustime() // 1000
+
+    def take_window(self, db: RedisDb, loop: LoopReport) -> None:
+        """Work one window, and let the time of the rehash steps in it pass as well."""
+        passed, moved = rehash_work(db)
+        self.sample_window(db, loop)
+        if db.dict.rehashidx >= 0 or db.expires.rehashidx >= 0:
+            passed_now, moved_now = rehash_work(db)
+            self.server.clock.spend_ns(
+                self.server.cost.rehash_ns(passed_now - passed, moved_now - moved)
+            )
 
     def sample_window(self, db: RedisDb, loop: LoopReport) -> None:
         """Walk buckets from the cursor until the window is full; delete what has died.
@@ -410,13 +428,12 @@ class ActiveExpireCycle:
 
     def charge(self, loop: LoopReport, bucket_ns: int) -> None:
         """Let the time pass that a window costs, where a bucket costs *bucket_ns*."""
-        cost = self.server.cost
-        self.server.clock.spend_ns(
-            cost.window_ns
-            + loop.buckets * bucket_ns
-            + loop.sampled * cost.sampled_ns
-            + loop.expired * cost.deleted_ns
-        )
+        cost, clock = self.server.cost, self.server.clock
+        ns = cost.window_ns + loop.buckets * bucket_ns + loop.sampled * cost.sampled_ns
+        if loop.expired:
+            buckets = self.server.databases[loop.db].dict.slots()
+            ns += loop.expired * cost.deletion_ns(buckets, clock.us() < self.cold_until_us)
+        clock.spend_ns(ns)
 
     def update_avg_ttl(self, db: RedisDb, loop: LoopReport) -> None:
         """Let the window's mean TTL (ms) weigh 2 % in the database's.
@@ -449,7 +466,8 @@ class ActiveExpireCycle:
     def account(self, report: CycleReport) -> None:
         """Statistics at the end of a call; one that sampled nothing counts as 0 % stale."""
         server = self.server
-        report.elapsed_us = server.ustime() - report.start_us
+        self.worked_until_us = server.ustime()
+        report.elapsed_us = self.worked_until_us - report.start_us
         server.stat_expire_cycle_time_used += report.elapsed_us
         server.latency_add_sample_if_needed("expire-cycle", report.elapsed_us // 1000)
         server.stat_expired_stale_perc = (
@@ -458,3 +476,12 @@ class ActiveExpireCycle:
         report.stale_perc = server.stat_expired_stale_perc
         if server.probed:
             server.probe.expire_cycle(report)
+
+
+def rehash_work(db: RedisDb) -> tuple[int, int]:
+    """Buckets passed and entries moved by rehashing both dicts of *db*, ever."""
+    main, expires = db.dict, db.expires
+    return (
+        main.rehash_passed + expires.rehash_passed,
+        main.rehash_moved + expires.rehash_moved,
+    )

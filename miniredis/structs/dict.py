@@ -67,7 +67,8 @@ class Dict:
     *on_rehash* is told ``(old_size, new_size)`` when a rehash starts.
 
     Attributes carry Redis's names: ``ht_table``, ``ht_used`` (entries in each table),
-    ``rehashidx``, ``pauserehash``.
+    ``rehashidx``, ``pauserehash``. ``rehash_passed`` and ``rehash_moved`` count the buckets
+    and entries that rehashing has passed and moved, ever: work, for those who charge it.
     """
 
     __slots__ = (
@@ -78,6 +79,8 @@ class Dict:
         "index",
         "on_rehash",
         "pauserehash",
+        "rehash_moved",
+        "rehash_passed",
         "rehashidx",
         "rng",
     )
@@ -99,6 +102,8 @@ class Dict:
         self.ht_used = [0, 0]
         self.rehashidx = -1
         self.pauserehash = 0  # > 0: rehash steps do nothing
+        self.rehash_passed = 0
+        self.rehash_moved = 0
         self.can_resize = DictResize.ENABLE
 
     # -- size ---------------------------------------------------------------------
@@ -308,10 +313,12 @@ class Dict:
                 idx += 1
                 empty_visits -= 1
                 if empty_visits == 0:
+                    self.rehash_passed += idx - self.rehashidx
                     self.rehashidx = idx
                     return True
             self._move_bucket(table0, table1, idx)
             idx += 1
+        self.rehash_passed += idx - self.rehashidx
         self.rehashidx = idx
         if used[0]:
             return True
@@ -339,6 +346,7 @@ class Dict:
         table0[idx] = None
         self.ht_used[0] -= moved
         self.ht_used[1] += moved
+        self.rehash_moved += moved
 
     # -- scanning -------------------------------------------------------------------
 
