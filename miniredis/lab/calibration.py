@@ -9,13 +9,12 @@ the walk over its bucket, its share of a window and so on. What follows:
   The difference to a table of dead keys is what sampling costs.
 * ``deleted_ns``, ``missed_ns``, ``cached_buckets``: the same in a small, a middle and a
   large table; the rest is taken off.
+* ``cold_ns``: a large table is deleted in many slow cycles, each after a sleep and cold
+  for its first 5 ms; the surcharge for that is taken to be in the same proportion to
+  ``missed_ns`` as in the default model.
 
 ``clock_read_ns``, ``window_ns`` and ``bucket_ns`` are too small beside these to be seen
 in the server's counters. They are taken as given, and the file says so.
-
-  A large table is deleted in many slow cycles, each after a sleep and cold for its first
-  5 ms; the surcharge for that is taken to be in the same proportion to ``missed_ns`` as
-  in the default model.
 
 A worked example of the last step, without cold. With 370, 745 and 854 ns a deletion among
 10,000, 100,000 and 1,000,000 keys, of which 60 ns are not for deleting: ``deleted_ns`` is
@@ -27,22 +26,55 @@ m = 375 + 16.3 million / 131,072 = 500 and c = 32,700.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 
 from miniredis.clock import CostModel
-from miniredis.keyspace.expire import COLD_FOR_US
-from miniredis.net.calibrate import CycleWork, RehashWork
+from miniredis.keyspace.expire import (
+    ACTIVE_EXPIRE_CYCLE_SLOW_TIME_PERC,
+    COLD_FOR_US,
+    SLOW_TIME_PERC_STEP,
+)
+from miniredis.lab.costs import cost_toml
+from miniredis.net.calibrate import (
+    CycleWork,
+    DisturbedError,
+    RehashWork,
+    Rounds,
+    measure_cycle,
+    measure_rehash,
+)
+from miniredis.net.scratch import Progress, ScratchDatabase
 from miniredis.structs.dict import REHASH_EMPTY_VISITS, next_power
 
 WINDOW_KEYS = 20.6  # sampled in a window of 20, for the last chain is taken whole
 HALVINGS = 50
-ALWAYS_ASSUMED = frozenset({"clock_read_ns", "window_ns", "bucket_ns", "cold_ns"})
+STEPS = 5  # of measuring: four tables and the rehash
+ALWAYS_ASSUMED = frozenset({"clock_read_ns", "window_ns", "bucket_ns"})
 _REHASH = frozenset({"rehash_empty_ns", "rehash_entry_ns"})
 
 
 @dataclass(frozen=True, slots=True)
+class Plan:
+    """What is measured. *half* is *small* with half of the keys alive."""
+
+    small: Rounds
+    half: Rounds
+    middle: Rounds
+    large: Rounds
+
+
+DEFAULT_PLAN = Plan(
+    small=Rounds(10_000, rounds=8, batches=3),
+    half=Rounds(10_000, dead_share=0.5, rounds=8, batches=3),
+    middle=Rounds(100_000, batches=5),
+    large=Rounds(1_000_000),
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Measurements:
-    """All that the fit needs. *half* is *small* with half of the keys alive."""
+    """All that the fit needs; names as in :class:`Plan`."""
 
     small: CycleWork
     half: CycleWork
@@ -58,6 +90,77 @@ class Calibration:
 
     cost: CostModel
     assumed: frozenset[str]
+
+
+def measure(
+    scratch: ScratchDatabase, plan: Plan = DEFAULT_PLAN, progress: Progress | None = None
+) -> Measurements:
+    """Measure on a real server all that the fit needs: about two minutes.
+
+    Raises what :func:`~miniredis.net.calibrate.measure_cycle` does, and
+    :class:`~miniredis.net.calibrate.DisturbedError` if other databases hold keys with a
+    time to live, for the cycle would spend time on these too.
+    """
+    elsewhere = scratch.volatile_keys_elsewhere()
+    if elsewhere:
+        raise DisturbedError(
+            f"other databases hold {elsewhere:,} keys with a time to live; "
+            "the cycle would be timed on these as well"
+        )
+    settings = scratch.settings()
+    works = []
+    for i, rounds in enumerate((plan.small, plan.half, plan.middle, plan.large)):
+        if progress is not None:
+            progress("measure", i, STEPS)
+        works.append(measure_cycle(scratch, rounds, progress))
+    rehash = measure_rehash(scratch, settings["hz"], progress)
+    if progress is not None:
+        progress("measure", STEPS, STEPS)
+    small, half, middle, large = works
+    percent = ACTIVE_EXPIRE_CYCLE_SLOW_TIME_PERC + SLOW_TIME_PERC_STEP * (settings["effort"] - 1)
+    limit_us = percent * 1_000_000 // settings["hz"] // 100
+    return Measurements(small, half, middle, large, rehash, limit_us)
+
+
+def calibrated_file(
+    scratch: ScratchDatabase,
+    server: str,
+    plan: Plan | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """Measure a real server, described as *server*, and return the text of its cost file."""
+    settings = scratch.settings()
+    measured = measure(scratch, plan, progress)
+    result = fit(measured)
+    works = {"small": measured.small, "half": measured.half}
+    works |= {"middle": measured.middle, "large": measured.large}
+    facts: dict[str, dict[str, str | int | float]] = {
+        "server": {
+            "address": server,
+            "redis_version": settings["version"],
+            "hz": settings["hz"],
+            "active_expire_effort": settings["effort"],
+            "date": time_text(scratch.server_us()),
+        }
+    }
+    for name, work in works.items():
+        facts[f"measured.{name}"] = {
+            "keys": work.keys,
+            "dead_share": work.dead_share,
+            "deleted": work.deleted,
+            "cycle_cpu_ms": work.cpu_ms,
+            "ns_per_deletion": round(work.ns_per_deletion, 1),
+        }
+    if measured.rehash is not None:
+        facts["measured.rehash"] = {
+            name: round(value, 3) for name, value in asdict(measured.rehash).items()
+        }
+    return cost_toml(result.cost, facts, result.assumed)
+
+
+def time_text(us: int) -> str:
+    """The instant *us* (Unix µs) as text, in UTC."""
+    return f"{datetime.fromtimestamp(us // 1_000_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def fit(measured: Measurements, base: CostModel | None = None) -> Calibration:

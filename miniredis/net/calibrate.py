@@ -36,13 +36,26 @@ class DisturbedError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class CycleWork:
-    """Cycle time spent on tables of *keys*, of which a share died at once."""
+class Rounds:
+    """*keys* are written and *dead_share* of them die at once, *rounds* times in a batch.
 
-    keys: int  # of one round
+    The server counts whole ms, so a batch must cost it many. Whatever else the machine
+    does makes a batch longer, never shorter: the quickest of *batches* counts.
+    """
+
+    keys: int
+    dead_share: float = 1.0
+    rounds: int = 1
+    batches: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CycleWork:
+    """Cycle time spent in one batch on tables of *keys*, of which a share died at once."""
+
+    keys: int
     dead_share: float
-    rounds: int  # that count: the quicker half
-    deleted: int  # in these
+    deleted: int
     cpu_ms: int
 
     @property
@@ -61,38 +74,33 @@ class RehashWork:
 
 
 def measure_cycle(
-    scratch: ScratchDatabase,
-    keys: int,
-    dead_share: float,
-    rounds: int,
-    progress: Progress | None = None,
+    scratch: ScratchDatabase, plan: Rounds, progress: Progress | None = None
 ) -> CycleWork:
-    """Let *dead_share* of *keys* keys die at once, *rounds* times, and read the cycle's time.
+    """Let keys die as *plan* says, and read what the cycle needed for them.
 
-    The rest lives on until the round is over. :class:`DisturbedError` if other keys
-    expired meanwhile. ``TimeoutError`` if the server is too slow.
+    Those that do not die live on until their round is over. :class:`DisturbedError` if
+    other keys expired meanwhile. ``TimeoutError`` if the server is too slow.
     """
-    times: list[int] = []
+    keys, share = plan.keys, plan.dead_share
     # Dead and living keys by turns; their hashes scatter them anyway.
     ttls = [
-        1 if math.floor((i + 1) * dead_share) > math.floor(i * dead_share) else LIVING_MS
-        for i in range(keys)
+        1 if math.floor((i + 1) * share) > math.floor(i * share) else LIVING_MS for i in range(keys)
     ]
     dead = ttls.count(1)
-    for _ in range(rounds):
-        first, base_ms = scratch.write_before_death(ttls, progress)
-        before = scratch.stats()
-        scratch.sleep_until_us(base_ms * US_PER_MS)
-        _wait_for_size(scratch, keys - dead)
-        after = scratch.stats()
-        if after["expired_keys"] - before["expired_keys"] != dead:
+    times = []
+    for _ in range(plan.batches):
+        start = scratch.stats()
+        for _ in range(plan.rounds):
+            first, base_ms = scratch.write_before_death(ttls, progress)
+            scratch.sleep_until_us(base_ms * US_PER_MS)
+            _wait_for_size(scratch, keys - dead)
+            if keys > dead:
+                scratch.delete(range(first, first + keys))
+        end = scratch.stats()
+        if end["expired_keys"] - start["expired_keys"] != dead * plan.rounds:
             raise DisturbedError("keys of other databases expired during the measurement")
-        times.append(after[CPU_MS] - before[CPU_MS])
-        if keys > dead:
-            scratch.delete(range(first, first + keys))
-    # Whatever else the machine does makes a round longer, never shorter.
-    quick = sorted(times)[: (rounds + 1) // 2]
-    return CycleWork(keys, dead_share, len(quick), dead * len(quick), sum(quick))
+        times.append(end[CPU_MS] - start[CPU_MS])
+    return CycleWork(keys, share, dead * plan.rounds, min(times))
 
 
 def _wait_for_size(scratch: ScratchDatabase, size: int) -> None:
@@ -103,7 +111,9 @@ def _wait_for_size(scratch: ScratchDatabase, size: int) -> None:
         scratch.clock.sleep(POLL_S)
 
 
-def measure_rehash(scratch: ScratchDatabase, hz: int) -> RehashWork | None:
+def measure_rehash(
+    scratch: ScratchDatabase, hz: int, progress: Progress | None = None
+) -> RehashWork | None:
     """Time look-ups that move a rehash on, against look-ups that do not.
 
     EXISTS of an absent name, a thousand times in one command, does a thousand steps. A
@@ -114,7 +124,7 @@ def measure_rehash(scratch: ScratchDatabase, hz: int) -> RehashWork | None:
     try:
         scratch.clock.sleep(SETTLE_CRONS / hz)
         living = scratch.server_us() // 1000 + LIVING_MS
-        first = scratch.write([living] * FULL_KEYS)
+        first = scratch.write([living] * FULL_KEYS, progress)
         base = _lookup_ns(scratch, BASE_COMMANDS)
         # The table has as many buckets as keys now, so what is left are the entries.
         entry_bytes = _table_bytes(scratch) // FULL_KEYS - POINTER_BYTES

@@ -33,7 +33,10 @@ def own_server() -> Iterator[str]:
         path = Path(directory) / "socket"
         arguments = ["--port", "0", "--unixsocket", str(path), "--dir", directory]
         arguments += ["--save", "", "--appendonly", "no"]
-        process = subprocess.Popen([binary, *arguments], stdout=subprocess.DEVNULL)
+        # In a session of its own, lest Ctrl-C end it before its keys are deleted.
+        process = subprocess.Popen(
+            [binary, *arguments], stdout=subprocess.DEVNULL, start_new_session=True
+        )
         try:
             _wait_until_it_answers(process, str(path))
             yield f"unix://{path}?db={DATABASE}"

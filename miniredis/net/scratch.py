@@ -2,7 +2,8 @@
 
 What is promised to the user, and kept here:
 
-* Only the database whose number the address names is written to, and only if it is empty.
+* Only the database whose number the address names is written to, and only if it is empty
+  and no other client has selected it.
 * Only keys under :data:`PREFIX` are written, and all of them are deleted in the end.
 * No configuration is changed and no statistics are reset. What the server is set to is
   read, and the caller adapts to it.
@@ -51,6 +52,16 @@ class ScratchDatabase:
         held = self.client.dbsize()
         if held:
             raise PermissionError(f"database {self.number} is not empty: it holds {held:,} keys")
+        if self.others():
+            raise PermissionError(f"another client has selected database {self.number}")
+
+    def others(self) -> int:
+        """How many other clients have selected the database; 0 if the server does not tell."""
+        try:
+            own, rows = self.client.client_id(), self.client.client_list()
+        except redis.ResponseError:
+            return 0
+        return sum(row["db"] == str(self.number) and row["id"] != str(own) for row in rows)
 
     def volatile_keys_elsewhere(self) -> int:
         """Keys with a time to live in other databases, on which the cycle spends time too."""
@@ -144,6 +155,8 @@ class ScratchDatabase:
 
     def clean_up(self) -> None:
         """Delete whatever is left of the keys written here."""
+        # An interrupted call has left its connection in the middle of a reply.
+        self.client.connection_pool.disconnect()
         if self.written and self.client.dbsize():
             self.delete(range(self.written))
 
