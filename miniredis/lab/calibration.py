@@ -125,7 +125,7 @@ def measure(
 def calibrated_file(
     scratch: ScratchDatabase,
     server: str,
-    plan: Plan | None = None,
+    plan: Plan = DEFAULT_PLAN,
     progress: Progress | None = None,
 ) -> str:
     """Measure a real server, described as *server*, and return the text of its cost file."""

@@ -89,17 +89,18 @@ def measure_cycle(
     dead = ttls.count(1)
     times = []
     for _ in range(plan.batches):
-        start = scratch.stats()
+        times.append(0)
         for _ in range(plan.rounds):
             first, base_ms = scratch.write_before_death(ttls, progress)
+            before = scratch.stats()
             scratch.sleep_until_us(base_ms * US_PER_MS)
             _wait_for_size(scratch, keys - dead)
+            after = scratch.stats()
+            if after["expired_keys"] - before["expired_keys"] != dead:
+                raise DisturbedError("keys of other databases expired during the measurement")
+            times[-1] += after[CPU_MS] - before[CPU_MS]
             if keys > dead:
                 scratch.delete(range(first, first + keys))
-        end = scratch.stats()
-        if end["expired_keys"] - start["expired_keys"] != dead * plan.rounds:
-            raise DisturbedError("keys of other databases expired during the measurement")
-        times.append(end[CPU_MS] - start[CPU_MS])
     return CycleWork(keys, share, dead * plan.rounds, min(times))
 
 
