@@ -25,7 +25,12 @@ def type_name(args: tuple[Any, ...], position: int) -> str:
         return "string"
     if isinstance(value, int | float):
         return "number"
-    from lupa.lua51 import lua_type
+    return type_of_object(value)
+
+
+def type_of_object(value: Any) -> str:
+    """Lua's name for the type of a value that is no simple one."""
+    from lupa.lua51 import lua_type  # not at import time: most servers run no script
 
     return lua_type(value) or "userdata"
 
@@ -39,9 +44,7 @@ def check_number(args: tuple[Any, ...], position: int, function: str) -> float:
         number = parse_number(value)
         if number is not None:
             return number
-    raise argument_error(
-        position, function, f"number expected, got {type_name(args, position)}"
-    )
+    raise argument_error(position, function, f"number expected, got {type_name(args, position)}")
 
 
 def check_string(args: tuple[Any, ...], position: int, function: str) -> bytes:
@@ -51,9 +54,7 @@ def check_string(args: tuple[Any, ...], position: int, function: str) -> bytes:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return tostring(value)
-    raise argument_error(
-        position, function, f"string expected, got {type_name(args, position)}"
-    )
+    raise argument_error(position, function, f"string expected, got {type_name(args, position)}")
 
 
 def check_integer(
@@ -74,6 +75,13 @@ def to_integer(number: float) -> int:
     else:
         integer = int(number)
     return integer if INT_MIN <= integer < 2**63 else INT_MIN
+
+
+def number_text(number: float) -> bytes:
+    """A number as Redis turns it into an argument: ``%.17g``. script_lua.c"""
+    if number.__class__ is int and -(10**15) < number < 10**15:
+        return b"%d" % number
+    return b"%.17g" % number
 
 
 def tostring(number: float) -> bytes:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from miniredis.scripting.arguments import check_integer, check_string, type_name
 from miniredis.scripting.errors import ScriptError, argument_error
@@ -61,6 +62,13 @@ _SINGLE = {
 }
 
 
+@dataclass(slots=True)
+class _Value:
+    """Something that is still to be written."""
+
+    value: Any
+
+
 class Cjson:
     """The library of one interpreter, with its settings."""
 
@@ -98,53 +106,61 @@ class Cjson:
         """A value as JSON."""
         if len(args) != 1:
             raise argument_error(1, "encode", "expected 1 argument")
+        # Tables may be nested deeper than Python's stack: a stack of our own holds of each
+        # open table what is still to be written.
         out: list[bytes] = []
-        self._write(args[0], 0, out.append)
+        stack: list[Iterator[bytes | _Value]] = [iter((_Value(args[0]),))]
+        while stack:
+            part = next(stack[-1], None)
+            if part is None:
+                stack.pop()
+            elif part.__class__ is _Value:
+                value = part.value
+                if self.lua.kind(value) == "table":
+                    if len(stack) > self.encode_max_depth:
+                        raise ScriptError(f"Cannot serialise, excessive nesting ({len(stack)})")
+                    stack.append(self._table(value))
+                else:
+                    out.append(self._scalar(value))
+            else:
+                assert isinstance(part, bytes)
+                out.append(part)
         return b"".join(out)
 
-    def _write(self, value: Any, depth: int, out: Callable[[bytes], None]) -> None:
+    def _scalar(self, value: Any) -> bytes:
         if isinstance(value, bytes):
-            out(_quoted(value))
-        elif value is True:
-            out(b"true")
-        elif value is False:
-            out(b"false")
-        elif value is None or (kind := self.lua.kind(value)) == "userdata" and self._null(value):
-            out(b"null")
-        elif kind == "number":
-            out(self._number(value))
-        elif kind == "table":
-            self._write_table(value, depth + 1, out)
-        else:
-            raise ScriptError(f"Cannot serialise {kind}: type not supported")
+            return _quoted(value)
+        if value is True or value is False:
+            return b"true" if value else b"false"
+        kind = self.lua.kind(value)
+        if kind == "number":
+            return self._number(value)
+        if kind == "nil" or (kind == "userdata" and self.lua.is_null(value)):
+            return b"null"
+        raise ScriptError(f"Cannot serialise {kind}: type not supported")
 
-    def _write_table(self, table: Any, depth: int, out: Callable[[bytes], None]) -> None:
-        if depth > self.encode_max_depth:
-            raise ScriptError(f"Cannot serialise, excessive nesting ({depth})")
+    def _table(self, table: Any) -> Iterator[bytes | _Value]:
         items = self.lua.items(table)
         length = self._array_length([key for key, _ in items])
         if length > 0:
             elements = dict(items)
-            out(b"[")
             for i in range(1, length + 1):
-                if i > 1:
-                    out(b",")
-                self._write(elements.get(i), depth, out)
-            out(b"]")
+                yield b"," if i > 1 else b"["
+                yield _Value(elements.get(i))
+            yield b"]"
             return
-        out(b"{")
+        yield b"{"
         for n, (key, value) in enumerate(items):
-            if n:
-                out(b",")
-            if isinstance(key, bytes):
-                out(_quoted(key) + b":")
-            elif self.lua.kind(key) == "number":
-                out(b'"' + self._number(key) + b'":')
+            comma = b"," if n else b""
+            kind = self.lua.kind(key)
+            if kind == "string":
+                yield comma + _quoted(key) + b":"
+            elif kind == "number":
+                yield comma + b'"' + self._number(key) + b'":'
             else:
-                kind = self.lua.kind(key)
                 raise ScriptError(f"Cannot serialise {kind}: table key must be a number or string")
-            self._write(value, depth, out)
-        out(b"}")
+            yield _Value(value)
+        yield b"}"
 
     def _array_length(self, keys: list[Any]) -> int:
         """The greatest index if all keys are whole and positive, else -1."""
@@ -168,9 +184,6 @@ class Cjson:
             if math.isnan(number):
                 return b"nan"
         return b"%.*g" % (self.precision, number)
-
-    def _null(self, value: Any) -> bool:
-        return bool(self.lua.is_null(value))
 
     # -- reading ------------------------------------------------------------------------
 
@@ -230,9 +243,7 @@ class _Reader:
         self.json = json
         self.lua = json.lua
         self.text = text + b"\0"
-        self.end = len(text)
         self.pos = 0
-        self.depth = 0
         self.at = 0  # where the current token begins
 
     def read(self) -> Any:
@@ -242,7 +253,7 @@ class _Reader:
             self.fail("the end", kind, found)
         return value
 
-    def fail(self, expected: str, kind: str, found: Any) -> Any:
+    def fail(self, expected: str, kind: str, found: Any) -> NoReturn:
         what = found if kind == "T_ERROR" else kind
         raise ScriptError(f"Expected {expected} but found {what} at character {self.at + 1}")
 
@@ -262,7 +273,7 @@ class _Reader:
             self.pos += 1
             return kind, None
         if first == b"\0":
-            return ("T_END", None) if self.pos >= self.end else self.nul()
+            return "T_END", None  # a NUL ends the text for C, whatever follows
         if first == b'"':
             return self.string()
         strict = not self.json.decode_invalid
@@ -282,10 +293,6 @@ class _Reader:
         if not strict and odd and first in b"+iInN":
             return self.number()
         return self.error("invalid token")
-
-    def nul(self) -> tuple[str, Any]:
-        """A NUL ends the text for C, whatever follows."""
-        return "T_END", None
 
     def number(self) -> tuple[str, Any]:
         match = _NUMBER.match(self.text, self.pos)
@@ -341,62 +348,84 @@ class _Reader:
         return chr(code).encode(), pos
 
     def value(self, kind: str, found: Any) -> Any:
-        if kind in ("T_STRING", "T_NUMBER", "T_BOOLEAN"):
-            return found
-        if kind == "T_NULL":
-            return self.lua.null
-        if kind == "T_OBJ_BEGIN":
-            return self.object()
-        if kind == "T_ARR_BEGIN":
-            return self.array()
-        return self.fail("value", kind, found)
+        """The value that begins with a token.
 
-    def descend(self) -> None:
-        self.depth += 1
-        if self.depth > self.json.decode_max_depth:
+        ``opened`` holds the arrays and objects that have begun: of each what it has so far
+        and, in an object, the key that waits for its value.
+        """
+        opened: list[_Open] = []
+        while True:
+            if kind == "T_OBJ_BEGIN" or kind == "T_ARR_BEGIN":
+                self.check_depth(len(opened) + 1)
+                container = _Open(kind == "T_OBJ_BEGIN")
+                opened.append(container)
+                kind, found = self.token()
+                if kind != container.end:
+                    if container.is_object:
+                        kind, found = self.key(container, kind, found)
+                    continue
+                value = self.closed(opened.pop())
+            elif kind in ("T_STRING", "T_NUMBER", "T_BOOLEAN"):
+                value = found
+            elif kind == "T_NULL":
+                value = self.lua.null
+            else:
+                self.fail("value", kind, found)
+            while opened:
+                container = opened[-1]
+                container.add(value)
+                kind, found = self.token()
+                if kind != container.end:
+                    break
+                value = self.closed(opened.pop())
+            else:
+                return value
+            if kind != "T_COMMA":
+                expected = "comma or object end" if container.is_object else "comma or array end"
+                self.fail(expected, kind, found)
+            kind, found = self.token()
+            if container.is_object:
+                kind, found = self.key(container, kind, found)
+
+    def key(self, container: _Open, kind: str, found: Any) -> tuple[str, Any]:
+        """Note the key of an object; the token after the colon."""
+        if kind != "T_STRING":
+            self.fail("object key string", kind, found)
+        container.key = found
+        kind, found = self.token()
+        if kind != "T_COLON":
+            self.fail("colon", kind, found)
+        return self.token()
+
+    def closed(self, container: _Open) -> Any:
+        if container.is_object:
+            return self.lua.map_of(container.pairs)
+        return self.lua.table_of(container.items)
+
+    def check_depth(self, depth: int) -> None:
+        if depth > self.json.decode_max_depth:
             raise ScriptError(
-                f"Found too many nested data structures ({self.depth}) at character {self.pos}"
+                f"Found too many nested data structures ({depth}) at character {self.pos}"
             )
 
-    def object(self) -> Any:
-        self.descend()
-        pairs: list[tuple[Any, Any]] = []
-        kind, found = self.token()
-        while kind != "T_OBJ_END":
-            if kind != "T_STRING":
-                self.fail("object key string", kind, found)
-            key = found
-            kind, found = self.token()
-            if kind != "T_COLON":
-                self.fail("colon", kind, found)
-            pairs.append((key, self.value(*self.token())))
-            kind, found = self.token()
-            if kind == "T_OBJ_END":
-                break
-            if kind != "T_COMMA":
-                self.fail("comma or object end", kind, found)
-            kind, found = self.token()
-            if kind == "T_OBJ_END":
-                self.fail("object key string", kind, found)
-        self.depth -= 1
-        return self.lua.map_of(pairs)
 
-    def array(self) -> Any:
-        self.descend()
-        items: list[Any] = []
-        kind, found = self.token()
-        while kind != "T_ARR_END":
-            items.append(self.value(kind, found))
-            kind, found = self.token()
-            if kind == "T_ARR_END":
-                break
-            if kind != "T_COMMA":
-                self.fail("comma or array end", kind, found)
-            kind, found = self.token()
-            if kind == "T_ARR_END":
-                self.fail("value", kind, found)
-        self.depth -= 1
-        return self.lua.table_of(items)
+class _Open:
+    """An array or object that has begun."""
+
+    __slots__ = ("end", "is_object", "items", "key", "pairs")
+
+    def __init__(self, is_object: bool) -> None:
+        self.is_object = is_object
+        self.end = "T_OBJ_END" if is_object else "T_ARR_END"
+        self.items: list[Any] = []
+        self.pairs: list[tuple[bytes, Any]] = []
+        self.key = b""
+
+    def add(self, value: Any) -> None:
+        if self.is_object:
+            self.pairs.append((self.key, value))
+        else:
+            self.items.append(value)
 
 
 def _quoted(text: bytes) -> bytes:

@@ -34,8 +34,8 @@ _NUMBERS = {
     0xD3: ">q",
 }
 _STRINGS = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}
-_ARRAYS = {0xDC: ">H", 0xDD: ">I"}
 _MAPS = {0xDE: ">H", 0xDF: ">I"}
+_LENGTHS = _STRINGS | {0xDC: ">H", 0xDD: ">I"} | _MAPS
 
 
 class Cmsgpack:
@@ -113,9 +113,7 @@ class Cmsgpack:
                 f"Invalid request to unpack with offset of {offset} and limit of {len(text)}."
             )
         if offset > len(text):
-            raise ScriptError(
-                f"Start offset {offset} greater than input length {len(text)}."
-            )
+            raise ScriptError(f"Start offset {offset} greater than input length {len(text)}.")
         if limit == 0 and offset == 0:
             limit = None  # the call that asks for nothing means all, as in C
             values, _ = self._read_all(text, offset, None)
@@ -136,51 +134,72 @@ class Cmsgpack:
         return values, pos
 
     def _read(self, text: bytes, pos: int) -> tuple[Any, int]:
+        """The value at *pos* and the position after it, whatever its depth."""
+        opened: list[_Open] = []
+        while True:
+            value, pos = self._token(text, pos)
+            if value.__class__ is _Open and value.left:
+                opened.append(value)
+                continue
+            while True:
+                if value.__class__ is _Open:
+                    value = self._closed(value)
+                if not opened:
+                    return value, pos
+                opened[-1].items.append(value)
+                opened[-1].left -= 1
+                if opened[-1].left:
+                    break
+                value = opened.pop()
+
+    def _token(self, text: bytes, pos: int) -> tuple[Any, int]:
+        """A number, string, ... or the beginning of an array or map."""
         first = text[pos]
         pos += 1
         if first < 0x80:
             return first, pos
         if first >= 0xE0:
             return first - 0x100, pos
-        if first < 0x90:
-            return self._read_map(text, pos, first & 0xF)
         if first < 0xA0:
-            return self._read_array(text, pos, first & 0xF)
+            is_map = first < 0x90
+            return _Open(is_map, (first & 0xF) << is_map), pos
         if first < 0xC0:
             return _read_string(text, pos, first & 0x1F)
         if first in _FIXED:
             return _FIXED[first], pos
-        for formats, read in (
-            (_STRINGS, _read_string),
-            (_ARRAYS, self._read_array),
-            (_MAPS, self._read_map),
-        ):
-            if first in formats:
-                (length,) = struct.unpack_from(formats[first], text, pos)
-                return read(text, pos + struct.calcsize(formats[first]), length)
-        if first not in _NUMBERS:
+        format = _LENGTHS.get(first) or _NUMBERS.get(first)
+        if format is None:
             raise ScriptError("Bad data format in input.")
-        (number,) = struct.unpack_from(_NUMBERS[first], text, pos)
-        return float(number) if first == 0xCF else number, pos + struct.calcsize(_NUMBERS[first])
+        (number,) = struct.unpack_from(format, text, pos)
+        pos += struct.calcsize(format)
+        if first in _NUMBERS:
+            return float(number) if first == 0xCF else number, pos
+        if first in _STRINGS:
+            return _read_string(text, pos, number)
+        is_map = first in _MAPS
+        return _Open(is_map, number << is_map), pos
 
-    def _read_array(self, text: bytes, pos: int, length: int) -> tuple[Any, int]:
-        items = []
-        for _ in range(length):
-            value, pos = self._read(text, pos)
-            items.append(value)
-        return self.lua.table_of(items), pos
-
-    def _read_map(self, text: bytes, pos: int, length: int) -> tuple[Any, int]:
-        pairs = []
-        for _ in range(length):
-            key, pos = self._read(text, pos)
-            value, pos = self._read(text, pos)
+    def _closed(self, container: _Open) -> Any:
+        items = container.items
+        if not container.is_map:
+            return self.lua.table_of(items)
+        for key in items[::2]:
             if key is None:
                 raise ScriptError("table index is nil")
             if key != key:
                 raise ScriptError("table index is NaN")
-            pairs.append((key, value))
-        return self.lua.map_of(pairs), pos
+        return self.lua.map_of(zip(items[::2], items[1::2], strict=True))
+
+
+class _Open:
+    """An array or map that has begun: what it has, and how many values are to come."""
+
+    __slots__ = ("is_map", "items", "left")
+
+    def __init__(self, is_map: bool, left: int) -> None:
+        self.is_map = is_map
+        self.left = left
+        self.items: list[Any] = []
 
 
 def _read_string(text: bytes, pos: int, length: int) -> tuple[bytes, int]:

@@ -38,8 +38,8 @@ HostFunction = Callable[..., Any]
 class Host(Protocol):
     """Whose interpreter it is."""
 
-    def interrupt(self) -> None:
-        """Called now and then while a script runs; raises to end it."""
+    def interrupt(self) -> bool:
+        """Called now and then while a script runs: whether it must end."""
         ...
 
     def redis_functions(self) -> Mapping[str, HostFunction]:
@@ -92,13 +92,18 @@ class Lua:
         self.slice = entry[b"slice"]
         self.field = entry[b"field"]
         self._list, self._append, self._set = entry[b"list"], entry[b"append"], entry[b"set"]
-        self.get, self.length = entry[b"get"], entry[b"length"]
         self.null, self.is_null = entry[b"null"], entry[b"is_null"]
 
     def _run_prelude(self, libraries: dict[str, Any], plain: dict[str, Any]) -> Any:
         source = resources.files("miniredis.scripting").joinpath(PRELUDE).read_bytes()
-        host = {"describe": self.describe, "interrupt": self.interrupt}
-        load = self.runtime.eval(b"function(s, ...) return assert(loadstring(s, '@prelude'))(...) end")
+        host = {
+            "describe": self.describe,
+            "interrupt": self.interrupt,
+            "new_cjson": lambda: self._nested(Cjson(self).functions()),
+        }
+        load = self.runtime.eval(
+            b"function(s, ...) return assert(loadstring(s, '@prelude'))(...) end"
+        )
         return load(source, self._nested(host), self._nested(libraries), self._nested(plain))
 
     def _nested(self, tree: Mapping[str, Any]) -> Any:
@@ -121,9 +126,13 @@ class Lua:
             return b"string", b"internal error", False
         return None
 
-    def interrupt(self) -> None:
-        """The count hook of a running script."""
-        self.host.interrupt()
+    def interrupt(self) -> bool:
+        """The count hook of a running script: whether it must end."""
+        try:
+            return self.host.interrupt()
+        except BaseException as error:
+            self.crash = error
+            return True
 
     # -- scripts ---------------------------------------------------------------------------
 
@@ -192,18 +201,8 @@ class Lua:
         return lua_type(value) or "userdata"
 
 
-def number_text(number: float) -> bytes:
-    """A number as Redis turns it into an argument: ``%.17g``. script_lua.c"""
-    if number.__class__ is int and -(10**15) < number < 10**15:
-        return b"%d" % number
-    text = "%.17g" % number
-    return text.encode()
-
-
-
-
 def _no_attributes(obj: object, name: object, setting: bool) -> Any:
     raise AttributeError("scripts do not see objects of Python")
 
 
-__all__ = ["HostFunction", "Lua", "number_text"]
+__all__ = ["HostFunction", "Lua"]

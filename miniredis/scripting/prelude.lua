@@ -14,8 +14,8 @@ local getinfo, sethook = debug.getinfo, debug.sethook
 local error, type, tostring, select, unpack = error, type, tostring, select, unpack
 local xpcall, lua_pcall, byte, sub = xpcall, pcall, string.byte, string.sub
 local lua_next, lua_pairs, lua_rawget, lua_rawset = next, pairs, rawget, rawset
-local lua_getmetatable, lua_setmetatable, lua_setfenv = getmetatable, setmetatable, setfenv
-local lua_load, lua_loadstring = load, loadstring
+local lua_getmetatable, lua_setmetatable = getmetatable, setmetatable
+local lua_load, lua_loadstring, newproxy = load, loadstring, newproxy
 local resume, create = coroutine.resume, coroutine.create
 local describe, interrupt = host.describe, host.interrupt
 
@@ -41,7 +41,7 @@ end
 -- names it: the one below *level*, past C functions and past this file.
 local function place(level)
     local i = getinfo(level + 1, "Sl")
-    while i and (i.source == "@prelude" or i.what == "C") do
+    while i and (i.source == "@prelude" or i.what == "C" or i.what == "tail") do
         level = level + 1
         i = getinfo(level + 1, "Sl")
     end
@@ -92,10 +92,9 @@ end
 
 local G = {}
 for _, name in lua_next, {
-    "xpcall", "tostring", "getfenv", "setmetatable", "next", "assert", "tonumber", "rawequal",
+    "xpcall", "tostring", "setmetatable", "next", "assert", "tonumber", "rawequal",
     "collectgarbage", "getmetatable", "rawset", "pcall", "type", "select", "unpack", "gcinfo",
-    "pairs", "rawget", "loadstring", "ipairs", "_VERSION", "setfenv", "load", "error",
-    "newproxy",
+    "pairs", "rawget", "loadstring", "ipairs", "_VERSION", "load", "error",
 } do
     G[name] = _G[name]
 end
@@ -161,12 +160,6 @@ function G.setmetatable(...)
     return lua_setmetatable(t, m)
 end
 
-function G.setfenv(f, t)
-    if f == 0 then error(READONLY, 0) end
-    if type(f) == "number" then f = f + 1 end
-    return lua_setfenv(f, t)
-end
-
 -- Compiled code is not loaded: it could break the interpreter. It is read as text instead.
 function G.loadstring(s, name)
     if type(s) == "string" and byte(s) == ESC then return lua_loadstring(" " .. s, name or s) end
@@ -183,7 +176,16 @@ function G.load(reader, name)
     end, name or "=(load)")
 end
 
-local hooked = function() interrupt() end
+-- Others get their turn while a slow script runs. One that was killed fails at every line
+-- from then on, so that it cannot catch the error and go on.
+local function hooked()
+    if interrupt() then
+        sethook(hooked, "l")
+        -- Not in here, where the error is being dealt with.
+        if getinfo(2, "S").source == "@prelude" then return end
+        error({err = "ERR Script killed by user with SCRIPT KILL..."})
+    end
+end
 
 G.coroutine = {}
 for name, f in lua_pairs(coroutine) do G.coroutine[name] = f end
@@ -217,6 +219,14 @@ for name, functions in lua_pairs(libraries) do
     for k, v in lua_pairs(plain[name] or {}) do G[name][k] = v end
 end
 G.cjson.null = null
+function G.cjson.new()
+    local copy = {null = null}
+    for k, v in lua_pairs(plain.cjson) do copy[k] = v end
+    for k, f in lua_pairs(host.new_cjson()) do copy[k] = python.as_function(f) end
+    copy.new = G.cjson.new
+    return copy
+end
+G.__redis__err__handler = on_error
 
 for name, value in lua_pairs(G) do
     if type(value) == "table" then G[name] = protect(value) end
@@ -228,7 +238,7 @@ of_strings.__metatable = protect({__index = G.string})
 -- From here on the true table of globals is an empty proxy. Everything below is local.
 for _, name in lua_next, {
     "io", "os", "package", "module", "require", "dofile", "loadfile", "print", "python",
-    "debug",
+    "debug", "getfenv", "setfenv", "newproxy",
 } do
     _G[name] = nil
 end
@@ -237,15 +247,20 @@ for name in lua_pairs(G) do globals[name] = nil end
 globals._G = nil
 G._G = globals
 proxied[globals] = G
-lua_setmetatable(G, {__index = function(_, name)
+local function nonexistent(_, name)
     if name == "debug" then
         -- The host looks for debug.traceback() whenever it calls a function.
         local i = getinfo(2, "S")
         if not i or i.what == "C" then return nil end
     end
     error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
-end})
-lua_setmetatable(globals, {__index = G, __newindex = deny, __metatable = HIDDEN})
+end
+lua_setmetatable(G, {__index = nonexistent})
+lua_setmetatable(globals, {
+    __index = G,
+    __newindex = deny,
+    __metatable = protect({__index = nonexistent}),
+})
 
 -- What the host calls ---------------------------------------------------------------------
 
@@ -309,14 +324,11 @@ function entry.slice(t, first, last) return unpack(t, first, last) end
 function entry.list(...) return {...} end
 function entry.field(k, v) return {[k] = v} end
 function entry.append(t, n, ...)
-    for i = 1, select("#", ...) do t[n + i] = (select(i, ...)) end
+    local more = {...}
+    for i = 1, select("#", ...) do t[n + i] = more[i] end
 end
 function entry.set(t, k, v) t[k] = v end
-function entry.length(t) return #t end
-function entry.get(t, k) return t[k] end
 function entry.is_null(v) return v == null end
-function entry.same(a, b) return a == b end
 entry.null = null
-entry.protect = protect
 
 return entry

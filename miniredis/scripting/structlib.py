@@ -65,9 +65,7 @@ def _parse(format: bytes, function: str) -> Iterator[_Item]:
         elif option in "iI":
             size = number(4)
             if size > MAXINTSIZE:
-                raise ScriptError(
-                    f"integral size {size} is larger than limit of {MAXINTSIZE}"
-                )
+                raise ScriptError(f"integral size {size} is larger than limit of {MAXINTSIZE}")
             yield _Item(option, size, little, align)
         elif option == "c":
             yield _Item(option, number(1), little, align)
@@ -167,7 +165,7 @@ def unpack(*args: Any) -> tuple[Any, ...]:
 def _integer(value: int, size: int, signed: bool) -> float:
     """What C's 64-bit arithmetic makes of an integer of *size* bytes."""
     value %= 2**64
-    if signed and 0 < size and value >> (min(8 * size, 64) - 1) & 1:
+    if signed and size > 0 and value >> (min(8 * size, 64) - 1) & 1:
         value -= 1 << min(8 * size, 64)
     return value if abs(value) < 2**53 else float(value)
 
