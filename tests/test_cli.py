@@ -202,6 +202,6 @@ def test_strategies_wrong_usage_is_status_2(args: list[str], message: str) -> No
 
 def test_strategies_that_cannot_be_drawn(tmp_path: Path) -> None:
     status, output = run(*QUICK, "--only", "lazy", "-o", str(tmp_path / "x.xyz"))
-    assert status == 1
+    assert status == 2
     assert "cannot write" in output
     assert not list(tmp_path.iterdir())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miniredis.cli.params import Duration
+from miniredis.cli.output import check_output, output_option, save_figure
+from miniredis.cli.params import Duration, FilePath
 from miniredis.cli.progress import show_progress
 from miniredis.cli.ttls import check_sources, find_ttls
 
@@ -28,8 +29,9 @@ MAX_KEYS = 50_000_000
 )
 @click.option(
     "--ttls",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file with a column of times to live in ms; '-' reads standard input.",
+    type=FilePath(),
+    help="CSV file with a column of times to live in ms, 1 to 10^15; '-' reads standard input. "
+    "A first line that begins with a letter is a header.",
 )
 @click.option("--column", help="Header of the column in the --ttls file.  [default: the first]")
 @click.option("--from", "source", metavar="URL", help="Read the times to live of a live server.")
@@ -42,9 +44,7 @@ MAX_KEYS = 50_000_000
 )
 @click.option("--no-activerehashing", is_flag=True, help="Do not move buckets in the cron.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Figure to draw."
-)
+@output_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def expire(
     keys: int | None,
@@ -67,12 +67,12 @@ def expire(
     has deleted all of them. Nobody reads them meanwhile.
     """
     check_sources(keys, ttl, ttl_max, ttls, column, source)
-    if output is not None and not output.absolute().parent.is_dir():
-        raise click.UsageError(f"the directory of {output} does not exist")
+    check_output(output)
     from miniredis.lab.experiments import run_expiry
 
+    notes: list[str] = []
     with show_progress() as progress:
-        values = find_ttls(keys, ttl, ttl_max, ttls, column, source, seed, progress)
+        values = find_ttls(keys, ttl, ttl_max, ttls, column, source, seed, progress, notes)
         try:
             result = run_expiry(
                 values,
@@ -89,6 +89,8 @@ def expire(
             progress("draw", 0, 1)
             _draw(result, output)
             progress("draw", 1, 1)
+    for note in notes:
+        click.echo(f"Note: {note}", err=True)
     if as_json:
         click.echo(json.dumps(result.as_dict(), indent=2))
     else:
@@ -96,16 +98,9 @@ def expire(
 
 
 def _draw(result: ExpiryResult, output: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
     from miniredis.lab import plots
 
-    figure = plots.expiry_page(result)
-    try:
-        plots.save(figure, output, plots.alt_text(result))
-    except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {output}: {error}") from None
+    save_figure(plots.expiry_page(result), output, plots.alt_text(result))
 
 
 def _print_table(result: ExpiryResult, output: Path | None) -> None:

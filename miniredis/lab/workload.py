@@ -16,7 +16,7 @@ from itertools import accumulate
 
 US_PER_SECOND = 1_000_000
 VALUE = b"twenty bytes of value"[:20]  # what INFO's estimate of memory takes a value to be
-MAX_TTL_MS = 10**15
+MAX_TTL_MS = 10**15  # about 31,700 years
 MAX_KEYS = 10_000_000
 MAX_SKEW = 10
 
