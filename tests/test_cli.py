@@ -37,6 +37,33 @@ def test_expire_json() -> None:
     assert json.loads(output)["keys"] == 500
 
 
+def test_expire_with_another_engine() -> None:
+    seen = {}
+    for engine in ("7.0", "7.4"):
+        status, output = run(
+            "expire", "--keys", "5000", "--ttl", "1s", "--engine", engine, "--json"
+        )
+        assert status == 0
+        result = json.loads(output)
+        assert result["engine"] == engine
+        seen[engine] = result["gone_after_first_death_ms"]["100%"]
+    assert seen["7.4"] < seen["7.0"]
+    status, output = run("expire", "--engine", "1.0")
+    assert status == 2
+    assert "'7.4'" in output
+
+
+def test_engines_side_by_side() -> None:
+    status, output = run("engines", "7.0", "--json")
+    assert status == 0
+    (row,) = json.loads(output)
+    assert row["engine"] == "7.0" and row["gone_100_ms"] >= row["gone_99_ms"] > 0
+    status, output = run("engines", "8.2")
+    assert status == 0
+    assert output.splitlines()[1].startswith("8.2 ")
+    assert run("engines", "nine")[0] == 2
+
+
 def test_ttls_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "ttls.csv"
     path.write_text("key,ttl\na,100\nb,2000\n\n")

@@ -22,6 +22,7 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         "expire": "letting them expire",
         "run": "running the strategies",
         "draw": "drawing",
+        "engines": "comparing engines",
     }
     console = Console(stderr=True)
     bar = Progress(

@@ -19,11 +19,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, VirtualClock
 from miniredis.keyspace.db import KeyspaceServer, RedisDb
-from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
+from miniredis.keyspace.engines import DEFAULT_ENGINE, find_engine
 from miniredis.keyspace.expire import CycleReport
 from miniredis.lab.strategy_costs import StrategyCosts
 from miniredis.lab.strategy_dbs import STRATEGIES, Strategy, TimerWork
@@ -117,7 +118,7 @@ def strategy_server(
     def database(id: int, server: KeyspaceServer) -> RedisDb:
         return strategy.database(id, server, costs, work)
 
-    engine = Engine(database, find_engine(DEFAULT_ENGINE).cycle)
+    engine = replace(find_engine(DEFAULT_ENGINE), database=database)
     clock = VirtualClock(DEFAULT_START_MS)
     server = Server(clock, seed=seed, cost=costs.model, expire_engine=engine, **config)
     if not strategy.cycle:

@@ -93,6 +93,8 @@ class TimerDb(RedisDb):
         self._account(before)
         self._plan()
 
+    set_expire_by_link = set_expire
+
     def remove_expire(self, key: bytes) -> bool:
         removed = super().remove_expire(key)
         if removed:
@@ -189,6 +191,8 @@ class PeriodicDb(RedisDb):
         if not flags & EXPIRE_FORCE_DELETE_EXPIRED and not self._command_writes():
             flags |= EXPIRE_AVOID_DELETE_EXPIRED
         return super().expire_if_needed(key, flags)
+
+    expire_found_if_needed = expire_if_needed
 
     def _command_writes(self) -> bool:
         client = cast(Server, self.server).current_client

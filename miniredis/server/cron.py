@@ -17,19 +17,15 @@ from miniredis.commands.client_flags import (
     CLIENT_SLAVE,
 )
 from miniredis.keyspace.expire import ACTIVE_EXPIRE_CYCLE_SLOW, CRON_DBS_PER_CALL
-from miniredis.structs.dict import DICT_HT_INITIAL_SIZE, Dict
 
 if TYPE_CHECKING:
     from miniredis.server.server import Server
 
 CONFIG_MAX_HZ = 500
 MAX_CLIENTS_PER_CLOCK_TICK = 200  # more clients per tick double the effective hz
-HASHTABLE_MIN_FILL = 10  # % below which a table is shrunk
-INCREMENTAL_REHASH_MS = 1  # time one cron gives to moving buckets
 # Clients that ``timeout`` does not concern.
 _MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
 US_PER_SECOND = 1_000_000
-REHASH_BATCH = 100  # steps between two looks at the clock
 
 
 def server_cron(server: Server) -> int:
@@ -91,67 +87,16 @@ def clients_cron(server: Server) -> None:
 def databases_cron(server: Server) -> None:
     """Expire, then resize, then rehash. server.c: databasesCron()
 
-    A table that the cycle empties below 10 % is shrunk in the same run. Only one table
-    is rehashed per run: ``dict`` first, ``expires`` not before it is done.
+    A table that the cycle empties below 10 % is shrunk in the same run. How much is
+    rehashed depends on the version, see ``keyspace/rehashing.py``.
     """
     if server.active_expire_enabled and server.masterhost is None:
         server.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_SLOW)
     dbnum = len(server.databases)
     for _ in range(min(CRON_DBS_PER_CALL, dbnum)):
-        try_resize_hash_tables(server, server.resize_db % dbnum)
+        db = server.databases[server.resize_db % dbnum]
+        db.dict.try_resize()
+        db.expires.try_resize()
         server.resize_db += 1
-    if not server.activerehashing:
-        return
-    for _ in range(min(CRON_DBS_PER_CALL, dbnum)):
-        if incrementally_rehash(server, server.rehash_db):
-            return
-        server.rehash_db = (server.rehash_db + 1) % dbnum
-
-
-def ht_needs_resize(d: Dict) -> bool:
-    """Whether less than 10 % of the buckets' number is in use. server.c: htNeedsResize()"""
-    size = len(d.ht_table[0]) + len(d.ht_table[1])
-    return size > DICT_HT_INITIAL_SIZE and len(d.index) * 100 // size < HASHTABLE_MIN_FILL
-
-
-def try_resize_hash_tables(server: Server, dbid: int) -> None:
-    """Begin to shrink tables that are nearly empty. server.c: tryResizeHashTables()"""
-    db = server.databases[dbid]
-    if ht_needs_resize(db.dict):
-        db.dict.resize()
-    if ht_needs_resize(db.expires):
-        db.expires.resize()
-
-
-def incrementally_rehash(server: Server, dbid: int) -> bool:
-    """Rehash one table of a database for about 1 ms; whether one needed it.
-
-    server.c: incrementallyRehash()
-    """
-    db = server.databases[dbid]
-    for d in (db.dict, db.expires):
-        if d.rehashidx >= 0:
-            rehash_milliseconds(server, d, INCREMENTAL_REHASH_MS)
-            return True
-    return False
-
-
-def rehash_milliseconds(server: Server, d: Dict, ms: int) -> None:
-    """Rehash in batches of 100 steps until more than *ms* have passed or all is done.
-
-    The clock is looked at after each batch, so under a clock that stands still the whole
-    table moves. dict.c: dictRehashMilliseconds()
-    """
-    if d.pauserehash > 0:
-        return
-    clock, cost = server.clock, server.cost
-    start_ms = server.ustime() // 1000
-    while d.is_rehashing():
-        buckets, entries = d.rehashidx, d.ht_used[0]
-        size = len(d.ht_table[0])
-        more = d.rehash(REHASH_BATCH)
-        passed = (d.rehashidx if more else size) - buckets
-        moved = entries - (d.ht_used[0] if more else 0)
-        clock.spend_ns(passed * cost.rehash_empty_ns + moved * cost.rehash_entry_ns)
-        if not more or server.ustime() // 1000 - start_ms > ms:
-            return
+    if server.activerehashing:
+        server.rehash_databases(server)

@@ -53,6 +53,7 @@ class KeyspaceHooks(Stats):
     probe: Probe
     probed: bool
     propagation: Propagation
+    ttl_clock_frozen: bool
 
     # -- the clock --------------------------------------------------------------------
 
@@ -66,8 +67,16 @@ class KeyspaceHooks(Stats):
         return us
 
     def now_ms(self) -> int:
-        """A fresh reading of the clock in ms, which TTL and EXPIRE use. Redis: mstime()"""
+        """A fresh reading of the clock in ms. Redis: mstime()"""
         return self.clock.us() // 1000
+
+    def ttl_clock_ms(self) -> int:
+        """The clock of TTL and of relative times, in ms: a fresh one until 7.0.
+
+        From 7.2 on it is the clock of look-ups, which stands still during a command.
+        server.c: commandTimeSnapshot()
+        """
+        return self.mstime if self.ttl_clock_frozen else self.clock.us() // 1000
 
     def update_cached_time(self, us: int) -> None:
         """Set the clock that stands still during a command. server.c: updateCachedTime()"""
@@ -118,7 +127,7 @@ class KeyspaceHooks(Stats):
 
     def check_already_expired(self, when: int) -> bool:
         """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
-        return when <= self.now_ms() and not self.loading and self.masterhost is None
+        return when <= self.ttl_clock_ms() and not self.loading and self.masterhost is None
 
     def empty_data(self, databases: list[RedisDb]) -> None:
         """Drop all keys of *databases*. db.c: emptyData()"""

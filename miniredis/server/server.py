@@ -146,6 +146,8 @@ class Server(Listeners, KeyspaceHooks):
         engine = find_engine(expire_engine)
         self.databases = [engine.database(id, self) for id in range(self.config.databases)]
         self.expire_engine: ExpireEngine = engine.cycle(self, stale_gate)
+        self.ttl_clock_frozen = engine.ttl_clock_frozen
+        self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import random
 import shutil
 import struct
 import subprocess
@@ -19,19 +20,34 @@ from pathlib import Path
 from tests.real.servers import RealServer
 
 SOURCE = Path(__file__).with_name("frozen_clock.c")
+RANDOM_SOURCE = Path(__file__).with_name("replayed_random.c")
+RANDOM_STATE = slice(512, 520)  # where in the page the state of random() is
 FIRST_CRON_MS = 1
 
 
-def build_library(directory: Path) -> Path:
-    """Compile the library; RuntimeError without a C compiler."""
+def build_library(directory: Path, source: Path = SOURCE) -> Path:
+    """Compile a library; RuntimeError without a C compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise RuntimeError("no C compiler found: install gcc to run tests under a frozen clock")
-    library = directory / "frozen_clock.so"
+    library = directory / f"{source.stem}.so"
     subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O2", "-o", str(library), str(SOURCE)], check=True
+        [compiler, "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True
     )
     return library
+
+
+class ReplayedRandom(random.Random):
+    """The numbers that a server draws whose random() is replayed from the same state."""
+
+    def __init__(self, state: int) -> None:
+        super().__init__()
+        self.state = state
+
+    def randrange(self, start: int, stop: int | None = None) -> int:  # type: ignore[override]
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        first, after = (0, start) if stop is None else (start, stop)
+        return first + (self.state >> 33) % (after - first)
 
 
 class FrozenServer(RealServer):
@@ -46,8 +62,11 @@ class FrozenServer(RealServer):
         self._page = mmap.mmap(self._file.fileno(), 4096)
         self.us = start_ms * 1000
         self._write()
-        library = build_library(directory)
-        env = {"LD_PRELOAD": str(library), "FROZEN_CLOCK_PAGE": os.fspath(page)}
+        libraries = [build_library(directory), build_library(directory, RANDOM_SOURCE)]
+        env = {
+            "LD_PRELOAD": ":".join(map(str, libraries)),
+            "FROZEN_CLOCK_PAGE": os.fspath(page),
+        }
         super().__init__(binary, env, options)
         self._poker = self.client()
         self.next_cron_us = self.us + FIRST_CRON_MS * 1000
@@ -55,6 +74,10 @@ class FrozenServer(RealServer):
 
     def _write(self) -> None:
         self._page[:8] = struct.pack("<q", self.us)
+
+    def replay_random(self, state: int) -> None:
+        """Let the server's random() go on from *state*; 0 gives it back to the C library."""
+        self._page[RANDOM_STATE] = struct.pack("<Q", state)
 
     @property
     def ms(self) -> int:
