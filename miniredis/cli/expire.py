@@ -129,7 +129,7 @@ def _print_table(result: ExpiryResult, output: Path | None) -> None:
         table.add_row(f"{share:.0%} gone".replace("%", " %"), text)
     table.add_row("peak stale share", f"{100 * result.peak_stale_share:.1f} %")
     for type in ("slow", "fast"):
-        table.add_row(f"{type} cycles", f"{len(result.cycles_of(type)):,}")
+        table.add_row(f"{type} cycles", f"{result.number_of(type):,}")
     table.add_row("time-limit exits", f"{result.time_cap_reached:,}")
     table.add_row("cycle CPU", f"{result.cycle_us / 1000:,.1f} ms")
     table.add_row("CPU share", f"{100 * result.cpu_share:.1f} %")
