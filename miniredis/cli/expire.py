@@ -117,24 +117,31 @@ def _print_table(result: ExpiryResult, output: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from miniredis.lab.words import count, milliseconds
+
     table = Table(
-        title=f"{result.keys:,} keys, hz {result.hz}, effort {result.effort}, "
+        title=f"{count(result.keys, 'key')}, hz {result.hz}, effort {result.effort}, "
         f"engine {result.engine}, seed {result.seed}",
         show_header=False,
     )
     first = result.first_death_ms
     table.add_row("first key dies", f"{first / 1000:,.3f} s after writing")
     for share, ms in result.gone_ms.items():
-        text = "not within the run" if ms is None else f"{ms - first:,} ms after the first death"
+        gone = None if ms is None else ms - first
+        text = milliseconds(gone) + ("" if gone is None else " after the first death")
         table.add_row(f"{share:.0%} gone".replace("%", " %"), text)
-    table.add_row("peak stale share", f"{100 * result.peak_stale_share:.1f} %")
+    most = result.peak_dead_held
+    of_all = f"{100 * most / result.keys:.1f} % of all"
+    table.add_row("most dead keys held", f"{most:,} at once, {of_all}")
+    table.add_row("peak stale share", f"{100 * result.peak_stale_share:.1f} % of the keys held")
     for type in ("slow", "fast"):
         table.add_row(f"{type} cycles", f"{result.number_of(type):,}")
     table.add_row("time-limit exits", f"{result.time_cap_reached:,}")
     table.add_row("cycle CPU", f"{result.cycle_us / 1000:,.1f} ms")
     table.add_row("CPU share", f"{100 * result.cpu_share:.1f} %")
     median, p99 = result.lag_percentile(0.5), result.lag_percentile(0.99)
-    table.add_row("deletion lag", f"median {median} ms, 99 % {p99} ms")
+    lags = f"median {milliseconds(median)}, 99 % {milliseconds(p99)}"
+    table.add_row("deletion lag, all keys", lags)
     if result.remaining:
         table.add_row("still held", f"{result.remaining:,}")
     console = Console()

@@ -52,8 +52,9 @@ class ExpiryResult:
 
     Times are in ms from the writing of the keys unless a name says otherwise; shares are
     fractions. ``gone_ms`` maps each of SHARES to the time by which that share of the keys
-    was deleted, None if it was not within the run. ``peak_stale_share`` is the largest true
-    share of dead keys among those held, at the worst instant. Idle cycles that were passed
+    was deleted, None if it was not within the run. ``peak_dead_held`` is the largest number
+    of dead keys held at one instant, ``peak_stale_share`` their largest true share among
+    those held, which is 1 as soon as only dead ones are left. Idle cycles that were passed
     over are in ``idle`` and not among ``cycles``.
     """
 
@@ -73,6 +74,7 @@ class ExpiryResult:
     time_cap_reached: int
     remaining: int
     peak_stale_share: float
+    peak_dead_held: int
     idle: list[IdleCrons] = field(default_factory=list)
     engine: str = DEFAULT_ENGINE
 
@@ -121,6 +123,7 @@ class ExpiryResult:
                 f"{share:.0%}": None if ms is None else ms - first
                 for share, ms in self.gone_ms.items()
             },
+            "peak_dead_held": self.peak_dead_held,
             "peak_stale_share": round(self.peak_stale_share, 6),
             "slow_cycles": self.number_of("slow"),
             "fast_cycles": self.number_of("fast"),
@@ -299,7 +302,7 @@ def _evaluate(
         needed = math.ceil(share * total)
         gone[share] = deleted[needed - 1] - start if len(deleted) >= needed else None
     first_us = deadlines[0] * 1000
-    peak, at = _peak_stale_share(deadlines, deleted, end)
+    peaks = _peaks(deadlines, deleted, end)
     return ExpiryResult(
         keys=total,
         hz=server.hz,
@@ -310,51 +313,54 @@ def _evaluate(
         last_death_ms=deadlines[-1] - start,
         end_ms=end - start,
         gone_ms=gone,
-        curve=_curve(deadlines, deleted, start, end, at),
+        curve=_curve(deadlines, deleted, start, end, 1000 // server.hz),
         lags_ms=sorted(recorder.lags_ms),
         cycles=recorder.cycles,
         cycle_us=sum(c.elapsed_us for c in recorder.cycles if c.start_us >= first_us)
         + sum(idle.cycle_us for idle in recorder.idle if idle.first_us >= first_us),
         time_cap_reached=sum(c.exit is ExitReason.TIME_LIMIT for c in recorder.cycles),
         remaining=len(server.databases[0]),
-        peak_stale_share=peak,
+        peak_stale_share=peaks[0],
+        peak_dead_held=peaks[1],
         idle=recorder.idle,
     )
 
 
-def _peak_stale_share(deadlines: list[int], deleted: list[int], end: int) -> tuple[float, int]:
-    """The largest share of dead keys among those held, and when (Unix ms).
+def _peaks(deadlines: list[int], deleted: list[int], end: int) -> tuple[float, int]:
+    """The largest share of dead keys among those held, and their largest number.
 
-    It grows when keys die and falls when they are deleted, so it is largest just before a
-    deletion, or at the end.
+    Both grow when keys die and fall when they are deleted, so they are largest just before
+    a deletion, or at the end.
     """
     total = len(deadlines)
-    peak, at, gone = 0.0, end, 0
+    share, most, gone = 0.0, 0, 0
     for t, group in groupby([*deleted, end]):
         if total > gone:
-            share = (bisect_left(deadlines, t) - gone) / (total - gone)
-            if share > peak:
-                peak, at = share, t
+            dead = bisect_left(deadlines, t) - gone
+            share, most = max(share, dead / (total - gone)), max(most, dead)
         gone += sum(1 for _ in group)
-    return peak, at
+    return share, most
 
 
-def _curve(deadlines: list[int], deleted: list[int], start: int, end: int, peak: int) -> Curve:
+def _curve(deadlines: list[int], deleted: list[int], start: int, end: int, tick_ms: int) -> Curve:
     """Population over time: on a grid, at deaths, and before and after each burst of deletions.
 
-    A key with deadline d is dead from d + 1 ms on (now > when), held until deleted.
+    A key with deadline d is dead from d + 1 ms on (now > when), held until deleted. The
+    curve begins one tick of the cron or more before the first death, and goes on so long
+    after the end if nothing is held then.
     """
     total = len(deadlines)
     first = deadlines[0]
-    lead = max((end - first) // 10, 1)
+    lead = max((end - first) // 10, tick_ms)
     left = max(start, first - lead)
-    span = end - left
+    right = end + lead if len(deleted) == total else end
+    span = right - left
     times = {left + span * i // CURVE_POINTS for i in range(CURVE_POINTS + 1)}
     # Deaths and deletions themselves, thinned out, keep steps sharp.
-    bursts = {peak, *deleted[:: max(len(deleted) // CURVE_POINTS, 1)], *deleted[-1:]}
+    bursts = {*deleted[:: max(len(deleted) // CURVE_POINTS, 1)], *deleted[-1:]}
     deaths = {d + 1 for d in deadlines[:: max(total // CURVE_POINTS, 1)]}
     curve = Curve()
-    for t in sorted(t for t in times | bursts | deaths if left <= t <= end):
+    for t in sorted(t for t in times | bursts | deaths if left <= t <= right):
         died = bisect_left(deadlines, t)
         befores = [bisect_left(deleted, t), bisect_right(deleted, t)]
         for gone in befores if t in bursts else befores[1:]:
