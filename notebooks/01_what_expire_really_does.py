@@ -283,7 +283,9 @@ plt.show()
 began = []
 for cycle in result.cycles_of("slow"):
     began.append(cycle.start_us // 1000 - result.start_ms - first)
-    print(f"{began[-1]:4} ms after the death: {cycle.sampled:6,} sampled, {cycle.expired:6,} deleted")
+    print(
+        f"{began[-1]:4} ms after the death: {cycle.sampled:6,} sampled, {cycle.expired:6,} deleted"
+    )
 
 first_took_ms = result.cycles_of("slow")[0].elapsed_us / 1000
 assert abs(began[1] - began[0] - 100 - first_took_ms) < 2  # and moving `dict`

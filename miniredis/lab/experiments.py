@@ -197,7 +197,7 @@ def check_ttls(ttls_ms: Sequence[int]) -> None:
     if shortest < 1:
         raise ValueError(f"a TTL must be at least 1 ms, got {shortest}")
     if longest > MAX_TTL_MS:
-        raise ValueError(f"a TTL of {longest} ms is beyond what the experiment simulates")
+        raise ValueError(f"a TTL of {longest} ms is too long; at most 10^15 ms are simulated")
 
 
 def _no_progress(phase: str, done: int, total: int) -> None:

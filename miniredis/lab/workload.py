@@ -159,7 +159,8 @@ class Workload:
 
     def __str__(self) -> str:
         return (
-            f"{self.rate:,g} commands/s for {self.duration_ms / 1000:g} s "
+            f"{self.rate:,g} command{'' if self.rate == 1 else 's'}/s "
+            f"for {self.duration_ms / 1000:g} s "
             f"on {count(self.keys, 'key')}, "
             f"{self.reads:.0%} reads, skew {self.skew:g}, {self.ttls}, seed {self.seed}"
         ).replace("%", " %")
