@@ -37,6 +37,7 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
+from miniredis.server.idle import IdleTime
 from miniredis.server.info import gen_redis_info_string
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor, create_latency_report
@@ -151,6 +152,7 @@ class Server(Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
+        self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
         if isinstance(self.clock, VirtualClock):
@@ -398,8 +400,11 @@ class Server(Listeners, KeyspaceHooks):
         return self.el.next_us
 
     def process_due_events(self) -> None:
-        """Run what is due now; for the virtual clock."""
-        self.process_events()
+        """Run what is due now; for the virtual clock, which is perhaps moved on so far that
+        idle time may be passed over.
+        """
+        if not (self.clock.quiet_until_us and self.idle.pass_until(self.clock.quiet_until_us)):
+            self.process_events()
 
     def process_events(self) -> None:
         """Run due time events, then what precedes a sleep.
