@@ -13,6 +13,7 @@ from miniredis.cli.engines import engines
 from miniredis.cli.expire import expire
 from miniredis.cli.serve import serve
 from miniredis.cli.strategies import strategies
+from miniredis.cli.streams import guarded
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,4 +28,5 @@ for command in (calibrate, engines, expire, serve, strategies):
 
 def main() -> None:
     """Entry point of the ``miniredis`` program."""
-    cli(prog_name="miniredis")
+    with guarded():
+        cli(prog_name="miniredis")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from miniredis.cli.against import failing_plainly
+from miniredis.cli.params import FilePath
 from miniredis.cli.progress import show_progress
 
 
@@ -23,8 +23,8 @@ from miniredis.cli.progress import show_progress
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default="cost.toml",
+    type=FilePath(),
+    default=Path("cost.toml"),
     show_default=True,
     help="File to write.",
 )
@@ -35,36 +35,30 @@ def calibrate(server: str | None, output: Path) -> None:
     only keys in the named database are written, all are deleted in the end, and no
     configuration is changed; but commands wait while the server is busy.
     """
-    if not output.absolute().parent.is_dir():
-        raise click.UsageError(f"the directory of {output} does not exist")
+    from miniredis.lab.plots.files import check_target
+
+    try:
+        target = check_target(output)
+    except ValueError as error:
+        raise click.UsageError(f"-o: {error}") from None
     from miniredis.lab.calibration import calibrated_file
     from miniredis.net.own_server import own_server
-    from miniredis.net.scratch import scratch_database, without_password
+    from miniredis.net.remote import without_secrets
+    from miniredis.net.scratch import scratch_database
 
-    with failing_plainly(server), show_progress() as progress:
+    with failing_plainly(), show_progress() as progress:
         if server is None:
             with own_server() as url, scratch_database(url) as scratch:
                 text = calibrated_file(scratch, "started for the purpose", progress=progress)
         else:
             with scratch_database(server) as scratch:
-                text = calibrated_file(scratch, without_password(server), progress=progress)
+                text = calibrated_file(scratch, without_secrets(server), progress=progress)
     try:
-        write_whole(output, text)
+        write_whole(target, text)
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from None
     click.echo(text, nl=False)
     click.echo(f"written: {output}", err=True)
-
-
-@contextmanager
-def failing_plainly(url: str | None) -> Iterator[None]:
-    """Turn what can go wrong with a real server into messages of the command line."""
-    try:
-        yield
-    except ValueError as error:
-        raise click.UsageError(f"{url}: {error}") from None
-    except (RuntimeError, OSError) as error:  # among them PermissionError, ConnectionError
-        raise click.ClickException(str(error)) from None
 
 
 def write_whole(path: Path, text: str) -> None:

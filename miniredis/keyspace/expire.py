@@ -62,8 +62,8 @@ STALE_WEIGHT = 0.05  # of a cycle in the running estimate of stale keys
 AVG_TTL_SAMPLES = 50  # a window weighs 1 in so many in avg_ttl
 
 # Of the cost model, not of Redis: a processor that has slept is slow at first.
-COLD_AFTER_US = 6000  # without a cycle, it counts as having slept
-COLD_FOR_US = 5000  # so long
+COLD_AFTER_US = 6000  # without a deletion it counts as having slept ...
+COLD_FOR_US = 5000  # ... and deletions cost more for so long
 
 
 class StaleGate(Enum):
@@ -205,8 +205,8 @@ class ActiveExpireCycle:
         self.timelimit_exit = False
         self.last_fast_cycle = 0
         self.cycles = 0  # calls that were not refused, ever; not in Redis
-        self.worked_until_us = 0  # end of the last of them; not in Redis
-        self.cold_until_us = 0  # until when work costs more; not in Redis
+        self.deleted_until_us = 0  # when the last deletion was done; not in Redis
+        self.cold_until_us = 0  # until when deletions cost more; not in Redis
 
     # -- what effort means ----------------------------------------------------------
 
@@ -267,8 +267,6 @@ class ActiveExpireCycle:
         """Number a call that goes on, and tell that it does."""
         self.cycles += 1
         report.number = self.cycles
-        if report.start_us - self.worked_until_us > COLD_AFTER_US:
-            self.cold_until_us = report.start_us + COLD_FOR_US
         if self.server.probed:
             self.server.probe.expire_cycle_started(report)
 
@@ -430,10 +428,16 @@ class ActiveExpireCycle:
         """Let the time pass that a window costs, where a bucket costs *bucket_ns*."""
         cost, clock = self.server.cost, self.server.clock
         ns = cost.window_ns + loop.buckets * bucket_ns + loop.sampled * cost.sampled_ns
-        if loop.expired:
-            buckets = self.server.databases[loop.db].dict.slots()
-            ns += loop.expired * cost.deletion_ns(buckets, clock.us() < self.cold_until_us)
+        if not loop.expired:
+            clock.spend_ns(ns)
+            return
+        now = clock.us()
+        if now - self.deleted_until_us > COLD_AFTER_US:
+            self.cold_until_us = now + COLD_FOR_US
+        buckets = self.server.databases[loop.db].dict.slots()
+        ns += loop.expired * cost.deletion_ns(buckets, now < self.cold_until_us)
         clock.spend_ns(ns)
+        self.deleted_until_us = clock.us()
 
     def update_avg_ttl(self, db: RedisDb, loop: LoopReport) -> None:
         """Let the window's mean TTL (ms) weigh 2 % in the database's.
@@ -466,8 +470,7 @@ class ActiveExpireCycle:
     def account(self, report: CycleReport) -> None:
         """Statistics at the end of a call; one that sampled nothing counts as 0 % stale."""
         server = self.server
-        self.worked_until_us = server.ustime()
-        report.elapsed_us = self.worked_until_us - report.start_us
+        report.elapsed_us = server.ustime() - report.start_us
         server.stat_expire_cycle_time_used += report.elapsed_us
         server.latency_add_sample_if_needed("expire-cycle", report.elapsed_us // 1000)
         server.stat_expired_stale_perc = (

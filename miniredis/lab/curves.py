@@ -16,10 +16,11 @@ phase; then it is enough that some simulated phase lies in the widened spread.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from statistics import median_low
+from typing import Any
 
 from miniredis.clock import CostModel
 from miniredis.lab.experiments import SHARES, ExpiryResult, Progress, run_expiry
@@ -146,19 +147,28 @@ def simulate(
     phases: int = PHASES,
     progress: Progress | None = None,
 ) -> list[ExpiryResult]:
-    """One run a phase; run i has seed i. About 15 s of wall time a run of 1,000,000 keys."""
+    """The runs of one setting, see :func:`run_phases`. One of 1,000,000 keys takes 15 s."""
+    return run_phases(
+        [TTL_MS] * setting.keys,
+        setting.hz,
+        phases,
+        effort=setting.effort,
+        poll_ms=setting.poll_ms,
+        cost=cost,
+        progress=progress,
+    )
+
+
+def run_phases(
+    ttls_ms: Sequence[int], hz: int, phases: int = PHASES, **options: Any
+) -> list[ExpiryResult]:
+    """:func:`~miniredis.lab.experiments.run_expiry` once a phase of the cron; run i has seed i."""
+    shortest = min(ttls_ms)
     return [
         run_expiry(
-            [TTL_MS] * setting.keys,
-            hz=setting.hz,
-            effort=setting.effort,
-            seed=seed,
-            cost=cost,
-            poll_ms=setting.poll_ms,
-            lead_ms=lead_for_phase(TTL_MS, setting.hz, phase),
-            progress=progress,
+            ttls_ms, hz=hz, seed=seed, lead_ms=lead_for_phase(shortest, hz, phase), **options
         )
-        for seed, phase in enumerate(phases_ms(setting.hz, phases))
+        for seed, phase in enumerate(phases_ms(hz, phases))
     ]
 
 

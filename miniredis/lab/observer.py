@@ -73,6 +73,11 @@ class Observer:
         )
         self.next_us = self._after(received)
 
+    def skip_to(self, us: int) -> None:
+        """Leave out the requests before *us*."""
+        if self.next_us < us:
+            self.next_us = self._after(us - 1)
+
     def _after(self, us: int) -> int:
         """The first instant of the grid later than *us*."""
         return self.origin_us + ((us - self.origin_us) // self.poll_us + 1) * self.poll_us

@@ -18,6 +18,7 @@ from typing import Any
 import redis
 
 from miniredis.clock import US_PER_MS, SystemClock
+from miniredis.net.remote import check_url, client_of, without_secrets
 from miniredis.net.sighting import Sighting
 
 PREFIX = "miniredis:experiment:"
@@ -26,8 +27,6 @@ WRITE_US_PER_KEY = 40  # allowed for writing one key before the first dies ...
 WRITE_US_LEAST = 500_000  # ... and at least so long
 WRITE_TRIES = 3  # each time allowing four times as long
 SLACK_MS = 200  # between the last writing and the first death
-TIMEOUT_S = 30  # for an answer
-CONNECT_TIMEOUT_S = 5
 CLOCK_READINGS = 5  # of which the one with the shortest way counts
 
 Progress = Callable[[str, int, int], None]
@@ -217,12 +216,10 @@ def scratch_database(url: str) -> Iterator[ScratchDatabase]:
     database may not be used; ``ConnectionError`` if the server cannot be reached or
     answers with an error.
     """
+    check_url(url)
     number = database_number(url)
-    client = redis.Redis.from_url(
-        url, socket_connect_timeout=CONNECT_TIMEOUT_S, socket_timeout=TIMEOUT_S
-    )
     try:
-        with client:
+        with client_of(url) as client:
             scratch = ScratchDatabase(client, number)
             scratch.check()
             scratch.measure_offset()
@@ -231,18 +228,12 @@ def scratch_database(url: str) -> Iterator[ScratchDatabase]:
             finally:
                 scratch.clean_up()
     except redis.RedisError as error:
-        raise ConnectionError(f"{without_password(url)}: {error}") from error
+        raise ConnectionError(f"{without_secrets(url)}: {error}") from None
 
 
 def database_number(url: str) -> int:
     """The database number in *url*, which must be there: nobody's database 0 by accident."""
-    number = redis.ConnectionPool.from_url(url).connection_kwargs.get("db")
+    number = client_of(url).connection_pool.connection_kwargs.get("db")
     if number is None:
-        raise ValueError("the address must name a database number, such as redis://localhost/9")
+        raise ValueError("the URL must name a database number, such as redis://localhost/9")
     return int(number)
-
-
-def without_password(url: str) -> str:
-    """*url* as it may be shown."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"

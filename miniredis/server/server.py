@@ -37,6 +37,7 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
+from miniredis.server.idle import IdleTime
 from miniredis.server.info import gen_redis_info_string
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor, create_latency_report
@@ -50,6 +51,7 @@ from miniredis.server.pause import (
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
+from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
@@ -131,6 +133,7 @@ class Server(Listeners, KeyspaceHooks):
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
+        self.scripting = Scripting(self)
 
         self.pause_cron = False
         self.active_expire_enabled = True
@@ -149,6 +152,7 @@ class Server(Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
+        self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
         if isinstance(self.clock, VirtualClock):
@@ -199,6 +203,7 @@ class Server(Listeners, KeyspaceHooks):
             or bool(config.requirepass)
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.stale_gate is StaleGate.REPAIRED
+            or self.scripting.is_timed_out
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -341,7 +346,8 @@ class Server(Listeners, KeyspaceHooks):
             reply = cmd.proc(c, *argv[1:])  # type: ignore[misc]
         except CommandError as error:
             stats.failed_calls += 1
-            self.count_error(error)
+            if not error.counted:
+                self.count_error(error)
             reply = error
         finally:
             self.fixed_time_expire -= 1
@@ -394,8 +400,11 @@ class Server(Listeners, KeyspaceHooks):
         return self.el.next_us
 
     def process_due_events(self) -> None:
-        """Run what is due now; for the virtual clock."""
-        self.process_events()
+        """Run what is due now; for the virtual clock, which is perhaps moved on so far that
+        idle time may be passed over.
+        """
+        if not (self.clock.quiet_until_us and self.idle.pass_until(self.clock.quiet_until_us)):
+            self.process_events()
 
     def process_events(self) -> None:
         """Run due time events, then what precedes a sleep.

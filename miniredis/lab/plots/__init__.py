@@ -4,6 +4,15 @@ A plot function draws into the axes it is given (or new ones) and returns them; 
 function returns a figure of several; ``alt_text`` functions say the same in words.
 """
 
+from miniredis.lab.plots.decay import (
+    beside_alt_text,
+    beside_page,
+    decay_alt_text,
+    decay_page,
+    plot_beside,
+    plot_decay,
+    plot_estimates_beside,
+)
 from miniredis.lab.plots.expiry import (
     alt_text,
     expiry_page,
@@ -12,6 +21,7 @@ from miniredis.lab.plots.expiry import (
     plot_stale_share,
     plot_work,
 )
+from miniredis.lab.plots.files import check_target, format_of, save
 from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
 from miniredis.lab.plots.strategies import (
     plot_cpu,
@@ -23,7 +33,7 @@ from miniredis.lab.plots.strategies import (
     strategies_alt_text,
     strategies_page,
 )
-from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, save
+from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION
 
 __all__ = [
     "BLUE",
@@ -33,8 +43,17 @@ __all__ = [
     "VERMILLION",
     "alt_text",
     "alt_text_lifeline",
+    "beside_alt_text",
+    "beside_page",
+    "check_target",
+    "decay_alt_text",
+    "decay_page",
     "expiry_page",
+    "format_of",
+    "plot_beside",
     "plot_cpu",
+    "plot_decay",
+    "plot_estimates_beside",
     "plot_held",
     "plot_lag_ecdf",
     "plot_lifeline",
