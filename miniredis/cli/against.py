@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,23 @@ def failing_plainly() -> Iterator[None]:
         raise click.ClickException(str(error)) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is to be shown."""
+
+    runs: list[ExpiryResult]
+    live: LiveResult
+    poll_ms: int
+    output: Path | None
+
+    def show(self, as_json: bool) -> None:
+        """Print the numbers as JSON, or as a table."""
+        if as_json:
+            click.echo(json.dumps(_as_dict(self.runs, self.live, self.poll_ms), indent=2))
+        else:
+            _print_table(self.runs, self.live, self.poll_ms, self.output)
+
+
 def run_beside(
     url: str,
     ttls_ms: Sequence[int],
@@ -38,10 +56,9 @@ def run_beside(
     cost: CostModel | None,
     engine: str,
     output: Path | None,
-    as_json: bool,
     progress: Callable[[str, int, int], None],
-) -> None:
-    """Run the experiment on the server at *url*, then in the simulator set up alike; show both.
+) -> Beside:
+    """Run the experiment on the server at *url*, then in the simulator set up alike; draw both.
 
     The real server stays configured as it is: hz, effort and activerehashing are read from
     it. Asking for others on the command line is an error.
@@ -75,10 +92,7 @@ def run_beside(
 
         save_figure(plots.beside_page(runs, live), output, plots.beside_alt_text(runs, live))
         progress("draw", 1, 1)
-    if as_json:
-        click.echo(json.dumps(_as_dict(runs, live, poll), indent=2))
-    else:
-        _print_table(runs, live, poll, output)
+    return Beside(runs, live, poll, output)
 
 
 def _check_settings(settings: dict[str, Any]) -> None:

@@ -93,36 +93,39 @@ def expire(
     check_output(output)
     from miniredis.lab.experiments import run_expiry
 
+    model = None if cost is None else _read_cost(cost)
     notes: list[str] = []
+    beside = None
     with show_progress() as progress:
         values = find_ttls(keys, ttl, ttl_max, ttls, column, source, seed, progress, notes)
-        model = None if cost is None else _read_cost(cost)
         if against is not None:
             from miniredis.cli.against import run_beside
 
-            run_beside(against, values, poll, model, engine, output, as_json, progress)
-            return
-        try:
-            result = run_expiry(
-                values,
-                hz=hz,
-                effort=effort,
-                seed=seed,
-                cost=model,
-                poll_ms=poll or 0,
-                progress=progress,
-                engine=engine,
-                activerehashing=not no_activerehashing,
-            )
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
-        if output is not None:
-            progress("draw", 0, 1)
-            _draw(result, output)
-            progress("draw", 1, 1)
+            beside = run_beside(against, values, poll, model, engine, output, progress)
+        else:
+            try:
+                result = run_expiry(
+                    values,
+                    hz=hz,
+                    effort=effort,
+                    seed=seed,
+                    cost=model,
+                    poll_ms=poll or 0,
+                    progress=progress,
+                    engine=engine,
+                    activerehashing=not no_activerehashing,
+                )
+            except ValueError as error:
+                raise click.ClickException(str(error)) from None
+            if output is not None:
+                progress("draw", 0, 1)
+                _draw(result, output)
+                progress("draw", 1, 1)
     for note in notes:
         click.echo(f"Note: {note}", err=True)
-    if as_json:
+    if beside is not None:
+        beside.show(as_json)
+    elif as_json:
         click.echo(json.dumps(result.as_dict(), indent=2))
     else:
         _print_table(result, output)
