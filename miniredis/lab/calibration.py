@@ -36,6 +36,7 @@ from miniredis.keyspace.expire import (
     SLOW_TIME_PERC_STEP,
 )
 from miniredis.lab.costs import cost_toml
+from miniredis.lab.words import count
 from miniredis.net.calibrate import (
     CycleWork,
     DisturbedError,
@@ -104,7 +105,7 @@ def measure(
     elsewhere = scratch.volatile_keys_elsewhere()
     if elsewhere:
         raise DisturbedError(
-            f"other databases hold {elsewhere:,} keys with a time to live; "
+            f"other databases hold {count(elsewhere, 'key')} with a time to live; "
             "the cycle would be timed on these as well"
         )
     settings = scratch.settings()

@@ -88,8 +88,13 @@ class Verdict:
     @property
     def agrees(self) -> bool:
         """Whether the median lies within the bounds; see the module's first lines."""
+        return self.miss_ms == 0
+
+    @property
+    def miss_ms(self) -> float:
+        """How far what is judged lies beyond the nearer bound, in ms; 0 if it agrees."""
         judged = self.simulated_ms if self.single else [self.median_ms]
-        return any(self.low_ms <= ms <= self.high_ms for ms in judged)
+        return min(max(self.low_ms - ms, ms - self.high_ms, 0.0) for ms in judged)
 
 
 def measured_decays() -> dict[Setting, Measured]:
