@@ -50,7 +50,9 @@ class ScratchDatabase:
             raise PermissionError("the server is a replica: it does not expire keys by itself")
         held = self.client.dbsize()
         if held:
-            raise PermissionError(f"database {self.number} is not empty: it holds {held:,} keys")
+            raise PermissionError(
+                f"database {self.number} is not empty: it holds {held:,} key" + "s" * (held != 1)
+            )
         if self.others():
             raise PermissionError(f"another client has selected database {self.number}")
 
