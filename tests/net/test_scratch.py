@@ -110,7 +110,7 @@ def test_what_is_refused(real_server: RealServer) -> None:
     with in_database(real_server) as held:
         held.set("theirs", "x")
         status, _, error = run(*experiment, url(real_server))
-        assert status == 1 and "not empty, but has keys: 1" in error
+        assert status == 1 and "not empty: it holds 1 key" in error
         assert held.keys() == [b"theirs"]
         held.flushdb()
         status, _, error = run(*experiment, url(real_server))
