@@ -184,8 +184,7 @@ def test_rehash_steps_in_a_window_are_paid_for() -> None:
     cost = replace(FREE, rehash_empty_ns=1000, rehash_entry_ns=10_000)
     server, clock = make(cost=cost, activerehashing=False)
     server.active_expire_enabled = False
-    fill(server, 64, START + 10)
-    fill(server, 1, START + 1_000_000)  # the main table and that of TTLs begin to grow
+    fill(server, 65, START + 10)  # the last makes both tables grow
     db = server.databases[0]
     assert db.dict.is_rehashing() and db.expires.is_rehashing()
     moved = db.dict.rehash_moved + db.expires.rehash_moved

@@ -89,7 +89,7 @@ def test_no_client_can_tell_the_strategies_apart() -> None:
 
 def test_the_strategy_called_redis_is_a_plain_server() -> None:
     result = run_strategies(MIXED, ["redis"], hz=50)[0]
-    server = Server(VirtualClock(), seed=MIXED.seed, hz=50)
+    server = Server(VirtualClock(), seed=MIXED.seed, hz=50, cost=FLAT)
     clock, client = server.clock, server.create_client()
     assert isinstance(clock, VirtualClock)
     for at_us, argv in MIXED.operations(DEFAULT_START_MS):
