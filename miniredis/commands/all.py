@@ -19,6 +19,7 @@ from miniredis.commands import (  # noqa: F401
     pubsub,
     pubsub_info,
     scanning,
+    scripting,
     slowlog_cmds,
     string_parts,
     t_string,

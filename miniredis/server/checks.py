@@ -113,6 +113,8 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
             "PING / QUIT / RESET are allowed in this context"
         )
+    if c.server.scripting.is_timed_out and "allow_busy" not in cmd.flags:
+        return c.server.scripting.busy_error()
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
     return None

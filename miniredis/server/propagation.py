@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from miniredis.server.server import Server
 
 
+# Commands that run others: only what these change is told. preventCommandPropagation()
+EFFECTS_ONLY = frozenset({"exec", "eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
+
+
 class Propagation:
     """The queue of one server and its sinks."""
 
@@ -40,7 +44,7 @@ class Propagation:
 
     def after_call(self, c: Client, cmd: Command, argv: list[bytes], dirty: bool) -> None:
         """Queue the command that ran, if it changed anything; flush after the outermost."""
-        if (dirty or c.force_propagation) and cmd.name != "exec":
+        if (dirty or c.force_propagation) and cmd.name not in EFFECTS_ONLY and c.propagates:
             self.also_propagate(c.db.id, argv if c.rewritten is None else c.rewritten)
         c.rewritten = None
         c.force_propagation = False

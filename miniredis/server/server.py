@@ -51,6 +51,7 @@ from miniredis.server.pause import (
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
+from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
@@ -132,6 +133,7 @@ class Server(Listeners, KeyspaceHooks):
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
+        self.scripting = Scripting(self)
 
         self.pause_cron = False
         self.active_expire_enabled = True
@@ -201,6 +203,7 @@ class Server(Listeners, KeyspaceHooks):
             or bool(config.requirepass)
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.stale_gate is StaleGate.REPAIRED
+            or self.scripting.is_timed_out
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -343,7 +346,8 @@ class Server(Listeners, KeyspaceHooks):
             reply = cmd.proc(c, *argv[1:])  # type: ignore[misc]
         except CommandError as error:
             stats.failed_calls += 1
-            self.count_error(error)
+            if not error.counted:
+                self.count_error(error)
             reply = error
         finally:
             self.fixed_time_expire -= 1
