@@ -169,8 +169,10 @@ class VirtualClock(Clock):
             due, source = found
             self._ns = max(self._ns, due * NS_PER_US)
             self.quiet_until_us = target // NS_PER_US if len(self._sources) == 1 else 0
-            source.process_due_events()
-        self.quiet_until_us = 0
+            try:
+                source.process_due_events()
+            finally:
+                self.quiet_until_us = 0
         self._ns = max(self._ns, target)
 
     def ns(self) -> int:
