@@ -7,7 +7,6 @@ and HRANDFIELD pick the same in the same order, and draw as often.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
