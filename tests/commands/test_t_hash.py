@@ -50,14 +50,14 @@ def fill(call: Call, count: int) -> None:
         call(f"HSET h f{i} v{i}")
 
 
-@pytest.mark.parametrize("count", [10, 600])
+@pytest.mark.parametrize("count", [10, 520])
 def test_hrandfield_picks_every_field_alike(call: Call, count: int) -> None:
     fill(call, count)
-    picked = Counter(call(f"HRANDFIELD h -{100 * count}"))
+    picked = Counter(call(f"HRANDFIELD h -{30 * count}"))
     assert len(picked) == count
     # Of a hash table the choice is near to uniform only, see Dict.get_fair_random_key().
-    assert min(picked.values()) > 40
-    assert max(picked.values()) < 250
+    assert min(picked.values()) > 5
+    assert max(picked.values()) < 100
 
 
 @pytest.mark.parametrize("size", [10, 600])

@@ -17,7 +17,7 @@ MASK64 = 2**64 - 1
 STATE_WORDS, MIDDLE = 312, 156
 RAND_MAX = 2**31 - 1
 # Functions of the simulator that draw bucket numbers, and so do what genrand64_int64() is for.
-BUCKET_DRAWS = {"get_some_keys", "_sample_chain"}
+BUCKET_DRAWS = {"get_some_keys", "_some_keys_of_one_table", "_sample_chain"}
 
 
 class MersenneTwister64:
