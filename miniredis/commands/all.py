@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from miniredis.commands import (  # noqa: F401
+    bitfield,
+    bitops,
     client_cmds,
     client_kill,
     command_cmds,
