@@ -69,8 +69,7 @@ def test_neighbours_of_one_value_become_one_opcode() -> None:
     assert [op for op in opcodes(hll) if op[0] == "v"] == [
         ("v", 7, 1),
         ("v", 9, 1),
-        ("v", 7, 2),
-        ("v", 7, 1),
+        ("v", 7, 3),
     ]
 
 
