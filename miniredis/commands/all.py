@@ -24,6 +24,11 @@ from miniredis.commands import (  # noqa: F401
     scanning,
     slowlog_cmds,
     string_parts,
+    t_hash,
+    t_hash_walk,
+    t_set,
+    t_set_algebra,
+    t_set_random,
     t_string,
     transactions,
 )

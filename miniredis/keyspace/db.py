@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from miniredis.keyspace.notify import NOTIFY_EXPIRED, NOTIFY_KEY_MISS, NOTIFY_NEW
-from miniredis.keyspace.object import RedisObject
+from miniredis.keyspace.object import OBJ_STREAM, OBJ_STRING, RedisObject
 from miniredis.probe import Probe
 from miniredis.structs.dict import Dict, DictEntry
 from miniredis.structs.hashing import HashFunction
@@ -64,6 +64,7 @@ class KeyspaceServer(Protocol):
     stat_keyspace_misses: int
     stat_expiredkeys: int
     dirty: int
+    config: Any  # parameters, for the thresholds of encodings
 
     def now_ms(self) -> int: ...
     def lru_clock(self) -> int: ...
@@ -417,9 +418,14 @@ class RedisDb:
     # -- invariants ---------------------------------------------------------------------
 
     def _check(self) -> None:
-        """Assert that both dicts are sound and that every TTL belongs to a key."""
+        """Assert that dicts and values are sound and that every TTL belongs to a key."""
         self.dict._check()
         self.expires._check()
+        for key, entry in self.dict.index.items():
+            o: RedisObject = entry.val
+            if o.type != OBJ_STRING:
+                o.ptr._check()
+                assert len(o.ptr) or o.type == OBJ_STREAM, f"{key!r} holds nothing"
         for key, entry in self.expires.index.items():
             main = self.dict.index.get(key)
             assert main is not None, f"{key!r} has a TTL but no value"

@@ -155,12 +155,19 @@ class Client:
         return True
 
     def rewrite(self, *argv: bytes) -> None:
-        """Propagate *argv* instead of the command as sent, if anybody listens.
+        """Propagate *argv*, or nothing if empty, instead of the command as sent.
 
         networking.c: rewriteClientCommandVector()
         """
         if self.server.propagation.active:
             self.rewritten = list(argv)
+
+    def prevent_command_propagation(self) -> None:
+        """Propagate nothing for the command itself; it has queued what is to be told instead.
+
+        server.c: preventCommandPropagation()
+        """
+        self.rewrite()
 
     def force_command_propagation(self) -> None:
         """Propagate the command even if it changes nothing. server.c: forceCommandPropagation()"""
