@@ -65,6 +65,18 @@ class SetReply:
         return f"SetReply({self.items!r})"
 
 
+class MapReply:
+    """A map in the order sent that may repeat a key, which a dict can't. addReplyMapLen"""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[Reply, Reply]]) -> None:
+        self.pairs = pairs
+
+    def __repr__(self) -> str:
+        return f"MapReply({self.pairs!r})"
+
+
 class Push:
     """An out-of-band message; RESP2 sends an array. Redis: ``addReplyPushLen``."""
 

@@ -14,6 +14,7 @@ from miniredis.reply import (
     Attributed,
     BigNumber,
     Interleaved,
+    MapReply,
     NoReply,
     NullArray,
     Push,
@@ -204,6 +205,12 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
         for key, value in reply.items():
             _append(out, key, resp)
             _append(out, value, resp)
+    elif kind is MapReply:
+        pairs = reply.pairs
+        out.append(b"*%d\r\n" % (2 * len(pairs)) if resp == 2 else b"%%%d\r\n" % len(pairs))
+        for pair in pairs:
+            for item in pair:
+                _append(out, item, resp)
     elif kind is SetReply or kind is Push:
         sign = b"*" if resp == 2 else (b"~" if kind is SetReply else b">")
         out.append(b"%s%d\r\n" % (sign, len(reply.items)))

@@ -6,7 +6,7 @@ reply and parsing it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from redis._parsers.base import BaseParser
@@ -17,6 +17,7 @@ from miniredis.reply import (
     Attributed,
     BigNumber,
     Interleaved,
+    MapReply,
     NullArray,
     Push,
     Reply,
@@ -69,7 +70,9 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
     if kind is CommandError:
         return to_exception(reply)
     if kind is dict:
-        return _map(reply, resp, decode)
+        return _map(reply.items(), resp, decode)
+    if kind is MapReply:
+        return _map(reply.pairs, resp, decode)
     if kind is SetReply or kind is Push:
         return [to_python(item, resp, decode) for item in reply.items]
     if kind is bool:
@@ -87,11 +90,8 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
     raise TypeError(f"not a reply: {reply!r}")
 
 
-def _map(reply: dict[Any, Reply], resp: int, decode: Decode) -> Any:
-    pairs = [
-        (to_python(key, resp, decode), to_python(value, resp, decode))
-        for key, value in reply.items()
-    ]
+def _map(items: Iterable[tuple[Reply, Reply]], resp: int, decode: Decode) -> Any:
+    pairs = [(to_python(key, resp, decode), to_python(value, resp, decode)) for key, value in items]
     if resp == 3:
         return dict(pairs)
     return [item for pair in pairs for item in pair]
