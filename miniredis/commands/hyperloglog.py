@@ -41,11 +41,11 @@ from miniredis.structs.hyperloglog import (
     cache_cardinality,
     cached_cardinality,
     create_hll,
-    hll_add,
+    hll_add_all,
     hll_count,
     hll_histogram,
     hll_merge,
-    hll_set,
+    hll_set_all,
     is_hll,
     register_histogram,
 )
@@ -119,12 +119,10 @@ def pfadd(c: Client, key: bytes, *elements: bytes) -> Reply:
     else:
         _check_hll(o)
         hll, updated = unshare_string_value(c, key, o), 0
-    sparse_max_bytes = c.server.config.hll_sparse_max_bytes
-    for element in elements:
-        changed = hll_add(hll, element, sparse_max_bytes)
-        if changed < 0:
-            raise _corrupted()
-        updated += changed
+    added, valid = hll_add_all(hll, elements, c.server.config.hll_sparse_max_bytes)
+    if not valid:
+        raise _corrupted()
+    updated += added
     if not updated:
         return 0
     c.server.signal_modified_key(c.db, key)
@@ -199,14 +197,12 @@ def pfmerge(c: Client, destkey: bytes, *keys: bytes) -> Reply:
     hll = _create(c, destkey) if o is None else unshare_string_value(c, destkey, o)
     if dense and not hll_sparse_to_dense(hll):
         raise _corrupted()
-    sparse_max_bytes = c.server.config.hll_sparse_max_bytes
-    for index, value in enumerate(registers):
-        if hll[ENCODING_AT] == HLL_DENSE:
-            # The union holds what the destination had, so all can be written at once.
-            hll[HLL_HDR_SIZE:] = pack_registers(registers)
-            break
-        if value:
-            hll_set(hll, index, value, sparse_max_bytes)
+    if hll[ENCODING_AT] == HLL_DENSE:
+        # The union holds what the destination had, so all can be written at once.
+        hll[HLL_HDR_SIZE:] = pack_registers(registers)
+    else:
+        changes = ((index, value) for index, value in enumerate(registers) if value)
+        hll_set_all(hll, changes, c.server.config.hll_sparse_max_bytes)
     invalidate_cache(hll)
     c.server.signal_modified_key(c.db, destkey)
     c.db.notify(NOTIFY_STRING, b"pfadd", destkey)
@@ -302,12 +298,12 @@ def _test_estimates(c: Client) -> None:
     relative_error = 1.04 / math.sqrt(HLL_REGISTERS)
     checkpoint = 1
     seed = c.server.rng.getrandbits(64)
-    for j in range(1, HLL_TEST_ELEMENTS + 1):
-        element = (j ^ seed).to_bytes(8, "little")
-        hll_add(dense, element, sparse_max_bytes)
-        hll_add(hll, element, sparse_max_bytes)
-        if j != checkpoint:
-            continue
+    tested = 0
+    while checkpoint <= HLL_TEST_ELEMENTS:
+        elements = [(j ^ seed).to_bytes(8, "little") for j in range(tested + 1, checkpoint + 1)]
+        for one in (dense, hll):
+            hll_add_all(one, elements, sparse_max_bytes)
+        tested = j = checkpoint
         if j < sparse_max_bytes // 2 and hll[ENCODING_AT] != HLL_SPARSE:
             raise CommandError("ERR TESTFAILED sparse encoding not used")
         histogram = hll_histogram(dense)

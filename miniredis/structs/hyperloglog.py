@@ -25,6 +25,7 @@ Redis: hyperloglog.c.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from miniredis.structs.hll_dense import (
     HLL_DENSE_SIZE,
@@ -42,9 +43,13 @@ from miniredis.structs.hll_sparse import (
     HLL_DENSE,
     HLL_MAX_ENCODING,
     HLL_SPARSE,
+    HLL_SPARSE_VAL_MAX_VALUE,
     HLL_SPARSE_XZERO_BIT,
-    hll_sparse_set,
-    opcodes,
+    INVALID,
+    PROMOTE,
+    SparseEditor,
+    hll_sparse_to_dense,
+    sparse_histogram,
     sparse_registers,
 )
 from miniredis.structs.murmur import murmur_hash_64a
@@ -56,6 +61,7 @@ HLL_P_MASK = HLL_REGISTERS - 1
 HLL_ALPHA_INF = 0.721347520444481703680  # 0.5 / ln 2
 HLL_SEED = 0xADC83B19
 _MAGIC = b"HYLL"
+_HIGH_BITS = int.from_bytes(b"\x80" * HLL_REGISTERS, "little")
 _NO_ESTIMATE = 1 << 63  # what C makes of one that does not fit 63 bits
 
 
@@ -87,20 +93,44 @@ def hll_pat_len(element: bytes) -> tuple[int, int]:
     return h & HLL_P_MASK, (rest & -rest).bit_length()
 
 
-def hll_set(hll: bytearray, index: int, count: int, sparse_max_bytes: int) -> int:
-    """Raise a register in place: 1 if it was lower, 0 if not, -1 if the value is invalid.
+def hll_set_all(
+    hll: bytearray, registers: Iterable[tuple[int, int]], sparse_max_bytes: int
+) -> tuple[int, bool]:
+    """Raise registers, given as (number, value), in place.
 
-    O(1) if dense, else O(opcodes).
+    How many were lower, and whether the value is valid: if not, some may have been raised.
+    A sparse one becomes dense if a value or its size demands it. O(1) for each register
+    if dense; else O(log opcodes) for each, and O(opcodes) once.
     """
-    if hll[ENCODING_AT] == HLL_DENSE:
-        return hll_dense_set(hll, index, count)
-    return hll_sparse_set(hll, index, count, sparse_max_bytes)
+    updated = 0
+    remaining = iter(registers)
+    if hll[ENCODING_AT] == HLL_SPARSE:
+        editor = SparseEditor(hll, sparse_max_bytes)
+        for index, count in remaining:
+            large = count > HLL_SPARSE_VAL_MAX_VALUE
+            changed = PROMOTE if large else editor.set(index, count)
+            if changed == PROMOTE:
+                editor.write()
+                if not hll_sparse_to_dense(hll):
+                    return updated, False
+                updated += hll_dense_set(hll, index, count)
+                break
+            if changed == INVALID:
+                editor.write()
+                return updated, False
+            updated += changed
+        else:
+            editor.write()
+    for index, count in remaining:
+        updated += hll_dense_set(hll, index, count)
+    return updated, True
 
 
-def hll_add(hll: bytearray, element: bytes, sparse_max_bytes: int) -> int:
-    """Count *element*; the same answers as :func:`hll_set`. Redis: hllAdd()"""
-    index, count = hll_pat_len(element)
-    return hll_set(hll, index, count, sparse_max_bytes)
+def hll_add_all(
+    hll: bytearray, elements: Iterable[bytes], sparse_max_bytes: int
+) -> tuple[int, bool]:
+    """Count *elements*; answers as :func:`hll_set_all` does. Redis: hllAdd()"""
+    return hll_set_all(hll, map(hll_pat_len, elements), sparse_max_bytes)
 
 
 def hll_registers(hll: Hll) -> bytes | None:
@@ -114,7 +144,20 @@ def hll_merge(registers: bytes, hll: Hll) -> bytes | None:
     Redis: hllMerge()
     """
     other = hll_registers(hll)
-    return None if other is None else bytes(map(max, registers, other))
+    return None if other is None else _larger(registers, other)
+
+
+def _larger(a: bytes, b: bytes) -> bytes:
+    """The larger one of each two bytes, which are below 128. O(bytes), all of it in C.
+
+    Both are taken for one large number each. With the high bit of every byte of *a* set,
+    subtracting *b* borrows from no neighbour, and leaves that bit set where a >= b.
+    """
+    high = _HIGH_BITS
+    x, y = int.from_bytes(a, "little"), int.from_bytes(b, "little")
+    at_least = ((x | high) - y) & high
+    mask = at_least - (at_least >> 7)  # 0x7f where a >= b, else 0
+    return (x & mask | y & ~mask).to_bytes(len(a), "little")
 
 
 def hll_histogram(hll: Hll) -> list[int] | None:
@@ -125,15 +168,22 @@ def hll_histogram(hll: Hll) -> list[int] | None:
     """
     if hll[ENCODING_AT] == HLL_DENSE:
         return register_histogram(dense_registers(hll))
-    histogram = [0] * (HLL_REGISTER_MAX + 1)
-    for _, value, length in opcodes(hll):
-        histogram[value] += length
-    return histogram if sum(histogram) == HLL_REGISTERS else None
+    histogram = sparse_histogram(hll)
+    if histogram is not None:
+        histogram += [0] * (HLL_REGISTER_MAX + 1 - len(histogram))
+    return histogram
 
 
 def register_histogram(registers: bytes) -> list[int]:
     """The same of registers that stand in a byte each. Redis: hllRawRegHisto()"""
-    return [registers.count(value) for value in range(HLL_REGISTER_MAX + 1)]
+    histogram = [0] * (HLL_REGISTER_MAX + 1)
+    missing = len(registers)
+    for value in range(HLL_REGISTER_MAX + 1):
+        histogram[value] = registers.count(value)
+        missing -= histogram[value]
+        if not missing:
+            break
+    return histogram
 
 
 def hll_count(histogram: list[int]) -> int:

@@ -19,7 +19,7 @@ from miniredis.structs.hll_sparse import (
     ENCODING_AT,
     HLL_DENSE,
     HLL_SPARSE,
-    hll_sparse_set,
+    HLL_SPARSE_VAL_MAX_VALUE,
     hll_sparse_to_dense,
     opcodes,
     sparse_registers,
@@ -28,16 +28,23 @@ from miniredis.structs.hyperloglog import (
     cache_cardinality,
     cached_cardinality,
     create_hll,
-    hll_add,
+    hll_add_all,
     hll_count,
     hll_histogram,
     hll_merge,
     hll_pat_len,
+    hll_set_all,
     is_hll,
 )
 from miniredis.structs.murmur import murmur_hash_64a
 
 MAX_BYTES = 3000
+
+
+def hll_set(hll: bytearray, index: int, count: int) -> int:
+    changed, valid = hll_set_all(hll, [(index, count)], MAX_BYTES)
+    assert valid
+    return changed
 
 
 def test_packed_registers_are_those_set_one_by_one() -> None:
@@ -55,7 +62,7 @@ def test_packed_registers_are_those_set_one_by_one() -> None:
 def test_the_example_of_the_docstring() -> None:
     hll = create_hll()
     assert list(opcodes(hll)) == [("Z", 0, 16384)]
-    assert hll_sparse_set(hll, 1000, 3, MAX_BYTES) == 1
+    assert hll_set(hll, 1000, 3) == 1
     assert list(opcodes(hll)) == [("Z", 0, 1000), ("v", 3, 1), ("Z", 0, 15383)]
     assert len(hll) == HLL_HDR_SIZE + 5
 
@@ -63,9 +70,9 @@ def test_the_example_of_the_docstring() -> None:
 def test_neighbours_of_one_value_become_one_opcode() -> None:
     hll = create_hll()
     for index in (10, 12, 11, 13, 14):
-        hll_sparse_set(hll, index, 7, MAX_BYTES)
+        hll_set(hll, index, 7)
     assert list(opcodes(hll)) == [("z", 0, 10), ("v", 7, 4), ("v", 7, 1), ("Z", 0, 16369)]
-    hll_sparse_set(hll, 11, 9, MAX_BYTES)
+    hll_set(hll, 11, 9)
     assert [op for op in opcodes(hll) if op[0] == "v"] == [
         ("v", 7, 1),
         ("v", 9, 1),
@@ -79,8 +86,8 @@ def test_sparse_registers_are_those_set(seed: int) -> None:
     hll, expected = create_hll(), bytearray(HLL_REGISTERS)
     while hll[ENCODING_AT] == HLL_SPARSE:
         index = rng.choice([rng.randrange(HLL_REGISTERS), rng.randrange(300)])
-        count = min(int(rng.expovariate(0.5)) + 1, 32)
-        changed = hll_sparse_set(hll, index, count, MAX_BYTES)
+        count = min(int(rng.expovariate(0.5)) + 1, HLL_SPARSE_VAL_MAX_VALUE)
+        changed = hll_set(hll, index, count)
         assert changed == (count > expected[index])
         expected[index] = max(expected[index], count)
         registers = (
@@ -92,7 +99,7 @@ def test_sparse_registers_are_those_set(seed: int) -> None:
 
 def test_a_large_value_makes_it_dense() -> None:
     hll = create_hll()
-    assert hll_sparse_set(hll, 5, 33, MAX_BYTES) == 1
+    assert hll_set(hll, 5, 33) == 1
     assert hll[ENCODING_AT] == HLL_DENSE
     assert get_register(hll, 5) == 33
 
@@ -100,8 +107,7 @@ def test_a_large_value_makes_it_dense() -> None:
 @pytest.mark.parametrize("n", [1, 100, 2_000, 100_000])
 def test_estimates_are_near_the_truth(n: int) -> None:
     hll = create_hll()
-    for number in range(n):
-        hll_add(hll, b"%d" % number, MAX_BYTES)
+    hll_add_all(hll, [b"%d" % number for number in range(n)], MAX_BYTES)
     histogram = hll_histogram(hll)
     assert histogram is not None
     assert abs(hll_count(histogram) - n) <= 3 * 0.0081 * n
@@ -113,8 +119,8 @@ def test_merging_is_adding_both() -> None:
     one, two, both = create_hll(), create_hll(), create_hll()
     for number in range(3000):
         element = b"%d" % number
-        hll_add(both, element, MAX_BYTES)
-        hll_add(one if number % 3 else two, element, MAX_BYTES)
+        hll_add_all(both, [element], MAX_BYTES)
+        hll_add_all(one if number % 3 else two, [element], MAX_BYTES)
     assert one[ENCODING_AT] != two[ENCODING_AT]
     merged = hll_merge(hll_merge(bytes(HLL_REGISTERS), one) or b"", two)
     assert hll_sparse_to_dense(both)
@@ -127,6 +133,16 @@ def test_hash() -> None:
     index, count = hll_pat_len(b"a")
     assert 0 <= index < HLL_REGISTERS and 1 <= count <= 51
     assert len({murmur_hash_64a(b"x" * n, 1) for n in range(40)}) == 40
+
+
+def test_many_at_once_are_the_same_as_one_by_one() -> None:
+    rng = random.Random(3)
+    at_once, singly = create_hll(), create_hll()
+    for size in (1, 50, 400, 3000):
+        elements = [rng.randbytes(5) for _ in range(size)]
+        updated, _ = hll_add_all(at_once, elements, MAX_BYTES)
+        assert updated == sum(hll_add_all(singly, [e], MAX_BYTES)[0] for e in elements)
+        assert at_once == singly
 
 
 @pytest.mark.parametrize(
