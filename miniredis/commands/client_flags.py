@@ -18,6 +18,7 @@ CLIENT_PUBSUB = 1 << 18  # subscribed to something
 CLIENT_REPLY_OFF = 1 << 22
 CLIENT_REPLY_SKIP_NEXT = 1 << 23
 CLIENT_REPLY_SKIP = 1 << 24
+CLIENT_PENDING_COMMAND = 1 << 30  # its command waits to be run
 CLIENT_NO_EVICT = 1 << 43
 CLIENT_DENY_BLOCKING = 1 << 41
 CLIENT_TRACKING = 1 << 31

@@ -24,6 +24,7 @@ from miniredis.keyspace.object import (
     lfu_log_incr,
 )
 from miniredis.probe import Probe
+from miniredis.server.blocked import Blocking
 from miniredis.server.events import publish_keyspace_event
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 class KeyspaceHooks(Stats):
     """Base of ``Server``; the attributes below are its."""
 
+    blocking: Blocking
     clock: Clock
     cost: CostModel
     current_client: Client | None
@@ -125,6 +127,10 @@ class KeyspaceHooks(Stats):
         """*key* was changed: whoever watches it must know. db.c: signalModifiedKey()"""
         touch_watched_key(db, key)
 
+    def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None:
+        """*key* has got a value that somebody may wait for. blocked.c: signalKeyAsReady()"""
+        self.blocking.signal_key_as_ready(db, key, type)
+
     def check_already_expired(self, when: int) -> bool:
         """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
         return when <= self.ttl_clock_ms() and not self.loading and self.masterhost is None
@@ -132,6 +138,7 @@ class KeyspaceHooks(Stats):
     def empty_data(self, databases: list[RedisDb]) -> None:
         """Drop all keys of *databases*. db.c: emptyData()"""
         for db in databases:
+            self.blocking.scan_database_for_deleted_streams(db, None)
             touch_all_watched_keys_in_db(db, None)
             if self.probed:
                 self.probe.emptied(db.id)
@@ -142,7 +149,11 @@ class KeyspaceHooks(Stats):
         if db1 is not db2:
             touch_all_watched_keys_in_db(db1, db2)
             touch_all_watched_keys_in_db(db2, db1)
+            self.blocking.scan_database_for_deleted_streams(db1, db2)
+            self.blocking.scan_database_for_deleted_streams(db2, db1)
             db1.swap(db2)
+            self.blocking.scan_database_for_ready_keys(db1)
+            self.blocking.scan_database_for_ready_keys(db2)
             if self.probed:
                 self.probe.swapped(db1.id, db2.id)
 
