@@ -27,5 +27,10 @@ from miniredis.commands import (  # noqa: F401
     t_set_algebra,
     t_set_random,
     t_string,
+    t_zset,
+    t_zset_ops,
+    t_zset_pop,
+    t_zset_ranges,
+    t_zset_walk,
     transactions,
 )
