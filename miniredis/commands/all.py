@@ -11,6 +11,8 @@ from miniredis.commands import (  # noqa: F401
     counters,
     debug,
     expiry,
+    geo,
+    geo_search,
     introspection,
     keys,
     latency_cmds,

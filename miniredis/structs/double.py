@@ -80,3 +80,26 @@ def d2string(value: float) -> bytes:
     """
     # Infinities and -0 come out as Redis writes them.
     return b"%.17g" % value
+
+
+def d2string_human(value: float) -> bytes:
+    """*value* with up to 17 decimals, no exponent and no zeros at the end.
+
+    util.c: ld2string(), LD_STR_HUMAN
+    """
+    if value in (math.inf, -math.inf):
+        return d2string(value)
+    text = (b"%.17f" % value).rstrip(b"0").rstrip(b".")
+    return b"0" if text == b"-0" else text
+
+
+def fixedpoint_d2string(value: float, digits: int) -> bytes:
+    """*value* rounded to so many decimals, all of which are shown; half goes to even.
+
+    What 64 bits cannot hold, NaN too, comes out as C's llrint() leaves it.
+    ``fixedpoint_d2string(0.0775, 2) == b"0.08"``. util.c: fixedpoint_d2string()
+    """
+    scaled = value * 10.0**digits
+    number = round(scaled) if -(2.0**63) <= scaled < 2.0**63 else -(1 << 63)
+    whole, part = divmod(abs(number), 10**digits)
+    return b"%s%d.%0*d" % (b"-" if number < 0 else b"", whole, digits, part)
