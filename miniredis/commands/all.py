@@ -22,6 +22,7 @@ from miniredis.commands import (  # noqa: F401
     pubsub_info,
     scanning,
     slowlog_cmds,
+    sort,
     string_parts,
     t_hash,
     t_hash_walk,

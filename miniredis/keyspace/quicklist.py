@@ -18,6 +18,7 @@ OPTIMIZATION_LEVEL = (4096, 8192, 16384, 32768, 65536)  # bytes of a node, by -f
 SIZE_SAFETY_LIMIT = 8192  # bytes of a node whose elements are counted
 SIZE_ESTIMATE_OVERHEAD = 8  # bytes that an element takes beside its own, at most
 PACKED_THRESHOLD = 1 << 30  # bytes of an element that gets a node of its own
+PACKED_THRESHOLD_MAX = (1 << 32) - (1 << 20)  # what it may be set to
 EMPTY_NODE_BYTES = LP_HDR_SIZE + LP_EOF_SIZE
 
 
