@@ -132,6 +132,21 @@ class Attributed:
         return f"Attributed({self.attributes!r}, {self.reply!r})"
 
 
+class HumanDouble:
+    """A double in plain decimals, a bulk in RESP2. Redis: ``addReplyHumanLongDouble``.
+
+    0.1 is 0.10000000000000001 either way, but 1e-5 is 0.00001.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"HumanDouble({self.value!r})"
+
+
 class BigNumber:
     """A number of any size in RESP3, a bulk in RESP2. Redis: ``addReplyBigNum``."""
 

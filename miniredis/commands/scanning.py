@@ -115,7 +115,8 @@ def scan_dict(d: Dict, cursor: int, count: int, width: int = 1) -> tuple[int, li
     db.c: scanGenericCommand()
     """
     found: list[DictEntry] = []
-    iterations = count * width * SCAN_ITERATIONS_PER_COUNT
+    # Redis multiplies in a C long: a COUNT near 2**64 / 10 wraps around to few buckets.
+    iterations = count * width * SCAN_ITERATIONS_PER_COUNT & ULONG_MAX
     while True:
         cursor, entries = d.scan(cursor)
         found.extend(entries)

@@ -24,6 +24,7 @@ from miniredis.commands.t_stream import create_stream
 from miniredis.commands.table import command, container
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_STREAM
+from miniredis.keyspace.object import OBJ_STREAM
 from miniredis.keyspace.stream_group import StreamCG
 from miniredis.keyspace.stream_id import format_id
 from miniredis.keyspace.stream_object import Stream
@@ -163,6 +164,8 @@ def xgroup_destroy(c: Client, _: bytes, key: bytes, groupname: bytes) -> Reply:
         return 0
     c.server.dirty += 1
     c.db.notify(NOTIFY_STREAM, b"xgroup-destroy", key)
+    # Whoever waits for entries of the group is to be told.
+    c.server.signal_key_as_ready(c.db, key, OBJ_STREAM)
     return 1
 
 

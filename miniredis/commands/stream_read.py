@@ -6,40 +6,47 @@ ID: then it gets what it was given after that ID and has not acknowledged.
 XREADGROUP is not propagated itself. What it changed is: XCLAIM for each entry delivered,
 and XGROUP for what XCLAIM does not say.
 
+Who waits is served when the stream changes, see ``server/blocked.py``.
+
 Redis: xreadCommand() and streamReplyWithRange() in t_stream.c.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.blocking import BLOCKED_STREAM, get_timeout_in_ms
+from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_SCRIPT
 from miniredis.commands.stream_args import error_format, get_stream, parse_strict_id
 from miniredis.commands.t_stream import reply_with_range
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_STREAM
+from miniredis.keyspace.object import RedisObject
 from miniredis.keyspace.stream_group import StreamCG, StreamConsumer, StreamNACK
 from miniredis.keyspace.stream_id import MAX_ID, format_id
 from miniredis.keyspace.stream_object import Stream
-from miniredis.reply import NULL_ARRAY, MapReply, Reply
+from miniredis.reply import BLOCKED, NULL_ARRAY, MapReply, Reply
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
 NEW_ENTRIES = MAX_ID  # stands for the ID ``>``
+XREAD_BLOCKED_DEFAULT_COUNT = 1000  # entries given at most to one who has waited
 
 
 @dataclass(slots=True)
 class ReadArgs:
     """What XREAD and XREADGROUP are told.
 
-    ``timeout`` is the argument of BLOCK, ``ids`` the IDs after which each of ``keys`` is
-    read, ``groups`` the group of each.
+    ``timeout`` is when BLOCK ends in Unix ms, 0 for never and None without BLOCK; ``ids``
+    are the IDs after which each of ``keys`` is read, ``groups`` the group of each.
     """
 
-    timeout: bytes | None = None
+    timeout: int | None = None
     count: int = 0
     group: bytes | None = None
     consumer: bytes = b""
@@ -57,23 +64,20 @@ def propagate_xclaim(
     c: Client, key: bytes, group: StreamCG, groupname: bytes, id: bytes, nack: StreamNACK
 ) -> None:
     """Tell replicas who has which entry. t_stream.c: streamPropagateXCLAIM()"""
-    propagation = c.server.propagation
-    if not propagation.active:
+    if not c.server.propagation.active:
         return
     assert nack.consumer is not None
     argv = [b"XCLAIM", key, groupname, nack.consumer.name, b"0", id]
     argv += [b"TIME", b"%d" % nack.delivery_time, b"RETRYCOUNT", b"%d" % nack.delivery_count]
     argv += [b"FORCE", b"JUSTID", b"LASTID", format_id(group.last_id)]
-    propagation.also_propagate(c.db.id, argv)
+    c.also_propagate(*argv)
 
 
 def propagate_group_id(c: Client, key: bytes, group: StreamCG, groupname: bytes) -> None:
     """Tell replicas how far a group has read. t_stream.c: streamPropagateGroupID()"""
-    propagation = c.server.propagation
-    if propagation.active:
-        read = -1 if group.entries_read is None else group.entries_read
-        argv = [b"XGROUP", b"SETID", key, groupname, format_id(group.last_id)]
-        propagation.also_propagate(c.db.id, [*argv, b"ENTRIESREAD", b"%d" % read])
+    read = -1 if group.entries_read is None else group.entries_read
+    argv = [b"XGROUP", b"SETID", key, groupname, format_id(group.last_id)]
+    c.also_propagate(*argv, b"ENTRIESREAD", b"%d" % read)
 
 
 def lookup_or_create_consumer(
@@ -147,15 +151,20 @@ def reply_with_history(
     return entries
 
 
+def _consumer(c: Client, key: bytes, group: StreamCG, args: ReadArgs) -> StreamConsumer:
+    """Who reads. With NOACK nothing else would tell replicas of a new consumer."""
+    consumer, created = lookup_or_create_consumer(c, group, args.consumer, key)
+    if created and args.noack:
+        assert args.group is not None
+        c.also_propagate(b"XGROUP", b"CREATECONSUMER", key, args.group, consumer.name)
+    return consumer
+
+
 def serve_group(
     c: Client, key: bytes, s: Stream, group: StreamCG, id: int, args: ReadArgs
 ) -> Reply:
     """The entries of one stream for a consumer of a group, who is created if missing."""
-    assert args.group is not None
-    consumer, created = lookup_or_create_consumer(c, group, args.consumer, key)
-    if created and args.noack and c.server.propagation.active:
-        argv = [b"XGROUP", b"CREATECONSUMER", key, args.group, consumer.name]
-        c.server.propagation.also_propagate(c.db.id, argv)
+    consumer = _consumer(c, key, group, args)
     if id == NEW_ENTRIES:
         entries = deliver_new_entries(c, key, s, group, consumer, args)
     else:
@@ -185,8 +194,11 @@ def _parse(c: Client, is_group: bool) -> ReadArgs:
     while i < len(argv):
         option, more = argv[i].lower(), len(argv) - i - 1
         if option == b"block" and more:
-            get_timeout_ms(argv[i + 1])
-            args.timeout = argv[i + 1]
+            if c.flags & CLIENT_SCRIPT:
+                raise error_format(
+                    b"ERR %s command is not allowed with BLOCK option from scripts", argv[0]
+                )
+            args.timeout = get_timeout_in_ms(c, argv[i + 1])
             i += 1
         elif option == b"count" and more:
             args.count = max(get_long_long(argv[i + 1]), 0)
@@ -270,15 +282,35 @@ def _serve(c: Client, args: ReadArgs) -> list[tuple[bytes, Reply]]:
     return found
 
 
-def get_timeout_ms(arg: bytes) -> int:
-    """The argument of BLOCK, in ms, not negative. timeout.c: getTimeoutFromObjectOrReply()"""
-    try:
-        timeout = get_long_long(arg)
-    except CommandError:
-        raise CommandError("ERR timeout is not an integer or out of range") from None
-    if timeout < 0:
-        raise CommandError("ERR timeout is negative")
-    return timeout
+def _serve_blocked(args: ReadArgs, c: Client, o: RedisObject, key: bytes) -> Reply:
+    """The reply of a client that has waited, now that *key* has changed; or BLOCKED.
+
+    What counts is the stream's last ID, even if its entry has been deleted since: the
+    client gets no entries then. A group is looked up anew, for those who were served
+    before have moved it. blocked.c: serveClientsBlockedOnStreamKey()
+    """
+    s: Stream = o.ptr
+    group: StreamCG | None = None
+    id = args.ids[args.keys.index(key)]
+    if args.group is not None:
+        group = s.cgroups.get(args.group)
+        if group is None:
+            raise CommandError(
+                "NOGROUP the consumer group this client was blocked on no longer exists"
+            )
+        id = group.last_id
+    if s.last_id <= id:
+        return BLOCKED
+    if group is None:
+        entries = reply_with_range(s, id + 1, count=args.count)
+    else:
+        consumer = _consumer(c, key, group, args)
+        entries = deliver_new_entries(c, key, s, group, consumer, args)
+    return reply_of_streams(c, [(key, entries)])
+
+
+def _stream_gone() -> CommandError:
+    return CommandError("UNBLOCKED the stream key no longer exists")
 
 
 def _xread(c: Client, is_group: bool) -> Reply:
@@ -287,7 +319,18 @@ def _xread(c: Client, is_group: bool) -> Reply:
     _resolve_ids(c, args)
     found = _serve(c, args)
     c.prevent_command_propagation()
-    return reply_of_streams(c, found) if found else NULL_ARRAY
+    if found:
+        return reply_of_streams(c, found)
+    if args.timeout is None or c.flags & CLIENT_DENY_BLOCKING:
+        return NULL_ARRAY
+    args.count = args.count or XREAD_BLOCKED_DEFAULT_COUNT
+    return c.block_for_keys(
+        BLOCKED_STREAM,
+        args.keys,
+        args.timeout,
+        partial(_serve_blocked, args),
+        gone=_stream_gone if is_group else None,
+    )
 
 
 @command(

@@ -120,8 +120,7 @@ def _random_fields(server: Server, h: HashObject, count: int) -> Iterable[tuple[
         throw_out_random_entries(d, size - count)
         return ((entry.key, entry.val) for entry in d.entries())
     if h.listpack is not None:
-        pairs = list(h.listpack.items())
-        return [pairs[i] for i in sorted(server.rng.sample(range(size), count))]
+        return h.random_pairs_unique(count, server.rng)
     picked: dict[bytes, bytes] = {}
     while len(picked) < count:
         field, value = h.random_element(server.rng)

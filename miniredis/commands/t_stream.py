@@ -143,6 +143,7 @@ def xadd(c: Client, key: bytes, *args: bytes) -> Reply:
     if parsed.trims and parsed.trim(s):
         db.notify(NOTIFY_STREAM, b"xtrim", key)
     _rewrite(c, s, parsed, id)
+    server.signal_key_as_ready(db, key, OBJ_STREAM)
     return format_id(id)
 
 

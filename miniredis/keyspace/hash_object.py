@@ -199,6 +199,26 @@ class HashObject:
         pairs = list(self.listpack.items())
         return [pairs[rng.randrange(len(pairs))] for _ in range(count)]
 
+    def random_pairs_unique(self, count: int, rng: random.Random) -> list[tuple[bytes, bytes]]:
+        """*count* different pairs of a listpack, in its order; it must have as many. O(N).
+
+        One walk does it: each pair is taken with the probability of those still wanted to
+        those still to come. To take 2 of 4, the first is taken with 2/4; if it was, the second
+        with 1/3, else with 2/3; once as many are wanted as are left, all are taken.
+
+        listpack.c: lpRandomPairsUnique()
+        """
+        assert self.listpack is not None
+        picked: list[tuple[bytes, bytes]] = []
+        left = len(self.listpack)
+        for pair in self.listpack.items():
+            if len(picked) == count:
+                break
+            if rng.random() <= (count - len(picked)) / left:
+                picked.append(pair)
+            left -= 1
+        return picked
+
     # -- walking ----------------------------------------------------------------------
 
     def scan_table(self) -> Dict | None:

@@ -13,6 +13,7 @@ from miniredis.net.inline import split_args
 from miniredis.reply import (
     Attributed,
     BigNumber,
+    HumanDouble,
     Interleaved,
     MapReply,
     NoReply,
@@ -23,6 +24,7 @@ from miniredis.reply import (
     Status,
     Verbatim,
 )
+from miniredis.structs.double import d2string_human
 
 PROTO_INLINE_MAX_SIZE = 64 * 1024  # bytes of an inline command, or of a count
 PROTO_MAX_BULK_LEN = 512 * 1024 * 1024  # bytes of one argument, by default
@@ -239,6 +241,9 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
             _append(out, reply.text, 2)
         else:
             out.append(b"=%d\r\n%s:%s\r\n" % (len(reply.text) + 4, reply.format, reply.text))
+    elif kind is HumanDouble:
+        text = d2string_human(reply.value)
+        _append(out, text, 2) if resp == 2 else out.append(b",%s\r\n" % text)
     elif kind is BigNumber:
         _append(out, reply.digits, 2) if resp == 2 else out.append(b"(%s\r\n" % reply.digits)
     elif kind is not NoReply:

@@ -16,6 +16,7 @@ from miniredis.errors import CommandError
 from miniredis.reply import (
     Attributed,
     BigNumber,
+    HumanDouble,
     Interleaved,
     MapReply,
     NullArray,
@@ -25,6 +26,7 @@ from miniredis.reply import (
     Status,
     Verbatim,
 )
+from miniredis.structs.double import d2string_human
 
 Decode = Callable[[bytes], Any]
 
@@ -79,6 +81,8 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
         return reply if resp == 3 else int(reply)
     if kind is float:
         return reply if resp == 3 else decode(b"%.17g" % reply)
+    if kind is HumanDouble:
+        return reply.value if resp == 3 else decode(d2string_human(reply.value))
     if kind is Verbatim:
         return decode(reply.text)
     if kind is BigNumber:

@@ -87,7 +87,8 @@ def _int_of_digits(digits: bytes, base: int) -> int:
     head, tail = digits[:CHUNK_DIGITS], digits[CHUNK_DIGITS:]
     if not tail:
         return int(head, base)
-    return int(head, base) * base ** len(tail) + _int_of_digits(tail, base)
+    scale: int = base ** len(tail)
+    return int(head, base) * scale + _int_of_digits(tail, base)
 
 
 def _digits_of_int(number: int) -> str:

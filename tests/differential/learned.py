@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 
 from tests.differential.layout import learn_hashes
@@ -13,6 +14,8 @@ from tests.real.raw import RawClient
 class LearnedPair(Pair):
     """A pair whose hashes agree for *words*: all keys, fields and members that will be used."""
 
+    draws: random.Random | None = None  # random numbers of the simulated server, if not its own
+
     def __init__(self, frozen: FrozenServer, words: Iterable[bytes]) -> None:
         ask = RawClient(frozen.port)
         self.hashes = learn_hashes(ask, {*KEYS, *words})
@@ -20,6 +23,11 @@ class LearnedPair(Pair):
         ask.close()
         super().__init__(frozen)
         self.hash_function = self._hash
+
+    def start(self, resp: int = 2) -> None:
+        super().start(resp)
+        if self.draws is not None:
+            self.server.rng = self.draws
 
     def _hash(self, word: bytes) -> int:
         assert word in self.hashes, f"the hash of {word!r} was not learned"
