@@ -127,7 +127,8 @@ def is_idle(server: Server) -> bool:
         and not engine.fast_cycle_wanted()
         and server.active_expire_enabled
         and server.masterhost is None
-        and not (pause.type or pause.unblocked_clients or server.pause_cron)
+        and not (pause.type or server.pause_cron)
+        and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL
         and not (server.config.timeout and server.clients)
         and not server.latency_monitor_threshold
