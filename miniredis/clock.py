@@ -140,6 +140,10 @@ class VirtualClock(Clock):
         _check_seconds(seconds)
         self._advance_to_ns(self._ns + round(seconds * NS_PER_SECOND))
 
+    def drives_others(self, source: EventSource) -> bool:
+        """Whether anything but *source* may have events. O(sources)."""
+        return any(ref() not in (None, source) for ref in self._sources)
+
     def next_event_us(self) -> int | None:
         """The instant of the earliest event of any attached source in µs, or None."""
         found = self._earliest()

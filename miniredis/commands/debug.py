@@ -24,11 +24,13 @@ from miniredis.commands.debug_values import (
     debug_digest,
     debug_digest_value,
     debug_htstats_key,
+    debug_quicklist_packed_threshold,
 )
 from miniredis.commands.subcommands import one_line, subcommand_syntax_error
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, no_such_key
 from miniredis.keyspace.object import (
+    OBJ_LIST,
     OBJ_STRING,
     RedisObject,
     estimate_object_idle_time,
@@ -162,6 +164,8 @@ def _object(c: Client, key: bytes) -> Reply:
         f"serializedlength:{size} "
         f"lru:{o.lru} lru_seconds_idle:{idle_seconds}"
     )
+    if o.type == OBJ_LIST:
+        text += o.ptr.debug_fields()
     return Status(text.encode())
 
 
@@ -271,6 +275,11 @@ _subcommand("DIGEST-VALUE [<key> ...]", "Digests of some values.", 0, ARGUMENTS_
 _subcommand("HTSTATS-KEY <key>", "Show size and chains of a value's hash table.", 1)(
     debug_htstats_key
 )
+_subcommand(
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "Give elements of so many bytes a node of their own; 0: 1 GB, as usual.",
+    1,
+)(debug_quicklist_packed_threshold)
 _subcommand("PROTOCOL <type>", "Reply with a test value of a type of the protocol.", 1)(
     debug_protocol
 )

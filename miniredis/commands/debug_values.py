@@ -1,4 +1,4 @@
-"""DEBUG subcommands that compare values or look at their tables.
+"""DEBUG subcommands about values: comparing them, and how they are kept.
 
 Redis: ``computeDatasetDigest()``, ``debugCommand()`` in debug.c.
 """
@@ -11,7 +11,7 @@ from miniredis.errors import CommandError, no_such_key
 from miniredis.keyspace.db import LOOKUP_NONOTIFY, LOOKUP_NOTOUCH, NO_EXPIRE, RedisDb
 from miniredis.keyspace.digest import Digest
 from miniredis.keyspace.object import OBJ_STRING, RedisObject
-from miniredis.reply import Reply, Status, Verbatim
+from miniredis.reply import OK, Reply, Status, Verbatim
 from miniredis.structs.dict_stats import dict_get_stats
 
 if TYPE_CHECKING:
@@ -78,3 +78,13 @@ def debug_htstats_key(c: Client, key: bytes) -> Reply:
             "ERR The value stored at the specified key is not represented using an hash table"
         )
     return Verbatim(dict_get_stats(table).encode())
+
+
+def debug_quicklist_packed_threshold(c: Client, size: bytes) -> Reply:
+    """DEBUG QUICKLIST-PACKED-THRESHOLD: from which size an element of a list has its own node.
+
+    O(keys). debug.c: debugCommand()
+    """
+    if not c.server.set_quicklist_packed_threshold(size):
+        raise CommandError("ERR argument must be a memory value bigger than 1 and smaller than 4gb")
+    return OK

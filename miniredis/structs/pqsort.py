@@ -1,113 +1,121 @@
-"""Quicksort that stops where nobody will look: only a part of the result gets sorted.
+"""Sorting as much of a list as is asked for.
 
-Redis: pqsort.c, after Bentley and McIlroy, "Engineering a Sort Function" (1993).
+SORT BY ... LIMIT sorts so. The algorithm is not stable, and where equal elements end up
+is its doing, so it is followed step by step.
+
+Redis: pqsort.c, which is the BSD qsort of Bentley and McIlroy ("Engineering a sort
+function", 1993) without the parts that nobody asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-Compare = Callable[[T, T], int]  # < 0, 0 or > 0, as for C's qsort()
+Compare = Callable[[Any, Any], int]
 
-INSERTION_SORT_BELOW = 7  # elements; as few are sorted by insertion
-MEDIAN_OF_9_ABOVE = 40  # elements; of so many the pivot is chosen with more care
+FEW = 7  # so many or fewer are not sorted by partitioning as usual
+MANY = 40  # beyond it the pivot is the median of three medians
 
 
-def pqsort(items: list[T], compare: Compare[T], first: int, last: int) -> None:
-    """Order *items* in place as far as the positions *first* to *last*, both included, need.
+def pqsort(items: list[T], cmp: Compare, first: int, last: int) -> None:
+    """Sort *items* in place so that those at *first* ... *last* are what sorting all gives.
 
-    What stands there is what a full sort would put there; the rest is in some order. Equal
-    elements come in the order that Redis's procedure leaves them in, which is not the one
-    they had. O(N + M log M) on average for M positions. pqsort.c: pqsort()
+    How it works: quicksort. A pivot is chosen, elements equal to it are collected at both
+    edges, smaller ones at the left, larger ones at the right; then the equal ones are
+    swapped into the middle. A part that lies wholly outside *first* ... *last* is left
+    unsorted. Fewer than seven elements are sorted by insertion.
+
+    Example: of 1000 elements the first 10 are wanted. After each partition only the left
+    part goes on, some 1000 + 500 + 250 + ... comparisons instead of 10 000.
+
+    Expected O(N + M log M), M = last - first; O(N^2) at worst. pqsort.c: pqsort()
     """
-    parts = [(0, len(items))]
-    while parts:
-        start, size = parts.pop()
-        if size < INSERTION_SORT_BELOW:
-            _insertion_sort(items, start, size, compare)
-            continue
-        smaller, larger = _partition(items, start, size, compare)
-        # Both ends that hold more than one element, unless they lie outside the positions.
-        for part, count in (
-            (start, smaller),
-            (start + size - larger, larger),
-        ):
-            if count > 1 and not (last < part or first > part + count - 1):
-                parts.append((part, count))
+    _pqsort(items, 0, len(items), cmp, first, last)
 
 
-def _insertion_sort(items: list[T], start: int, size: int, compare: Compare[T]) -> None:
-    for i in range(start + 1, start + size):
-        at = i
-        while at > start and compare(items[at - 1], items[at]) > 0:
-            items[at - 1], items[at] = items[at], items[at - 1]
-            at -= 1
-
-
-def _median(items: list[T], a: int, b: int, c: int, compare: Compare[T]) -> int:
-    """The position of the middle one of three elements. pqsort.c: med3()"""
-    if compare(items[a], items[b]) < 0:
-        if compare(items[b], items[c]) < 0:
-            return b
-        return c if compare(items[a], items[c]) < 0 else a
-    if compare(items[b], items[c]) > 0:
-        return b
-    return a if compare(items[a], items[c]) < 0 else c
-
-
-def _pivot(items: list[T], start: int, size: int, compare: Compare[T]) -> int:
-    """The position of an element that hopefully is near the middle."""
-    low, middle, high = start, start + size // 2, start + size - 1
-    if size > MEDIAN_OF_9_ABOVE:
-        d = size // 8
-        low = _median(items, low, low + d, low + 2 * d, compare)
-        middle = _median(items, middle - d, middle, middle + d, compare)
-        high = _median(items, high - 2 * d, high - d, high, compare)
-    if size > INSERTION_SORT_BELOW:
-        middle = _median(items, low, middle, high, compare)
-    return middle
-
-
-def _swap_ranges(items: list[T], a: int, b: int, count: int) -> None:
-    for i in range(count):
-        items[a + i], items[b + i] = items[b + i], items[a + i]
-
-
-def _partition(items: list[T], start: int, size: int, compare: Compare[T]) -> tuple[int, int]:
-    """Bring smaller elements to the front and larger ones to the end; how many they are.
-
-    Two positions walk towards each other and exchange what stands on the wrong side.
-    Elements equal to the pivot are parked at both ends meanwhile, and moved between the
-    smaller and the larger ones at last:
-
-        while walking    equal | smaller | not seen yet | larger | equal
-        at the end       smaller | equal | larger
-    """
-    pivot = _pivot(items, start, size, compare)
-    items[start], items[pivot] = items[pivot], items[start]
-    equal_left = left = start + 1
-    right = equal_right = start + size - 1
+def _pqsort(items: list[T], a: int, n: int, cmp: Compare, first: int, last: int) -> None:
     while True:
-        while left <= right and (order := compare(items[left], items[start])) <= 0:
-            if order == 0:
-                items[equal_left], items[left] = items[left], items[equal_left]
-                equal_left += 1
-            left += 1
-        while left <= right and (order := compare(items[right], items[start])) >= 0:
-            if order == 0:
-                items[right], items[equal_right] = items[equal_right], items[right]
-                equal_right -= 1
-            right -= 1
-        if left > right:
+        end = a + n
+        if n < FEW:
+            _insertion_sort(items, a, end, cmp)
+            return
+        pivot = _choose_pivot(items, a, n, cmp)
+        items[a], items[pivot] = items[pivot], items[a]
+        smaller, larger = _partition(items, a, n, cmp)
+        if smaller > 1 and _wanted(a, smaller, first, last):
+            _pqsort(items, a, smaller, cmp, first, last)
+        if larger <= 1 or not _wanted(end - larger, larger, first, last):
+            return
+        a, n = end - larger, larger
+
+
+def _wanted(a: int, n: int, first: int, last: int) -> bool:
+    """Whether a part has to be sorted: unless all that is asked for lies on one side."""
+    end = a + n - 1
+    return not ((first < a and last < a) or (first > end and last > end))
+
+
+def _insertion_sort(items: list[T], a: int, end: int, cmp: Compare) -> None:
+    for i in range(a + 1, end):
+        j = i
+        while j > a and cmp(items[j - 1], items[j]) > 0:
+            items[j], items[j - 1] = items[j - 1], items[j]
+            j -= 1
+
+
+def _choose_pivot(items: list[T], a: int, n: int, cmp: Compare) -> int:
+    """The middle one of seven; else the median of three, or of three such medians."""
+    middle = a + n // 2
+    if n == FEW:
+        return middle
+    low, high = a, a + n - 1
+    if n > MANY:
+        d = n // 8
+        low = _median(items, low, low + d, low + 2 * d, cmp)
+        middle = _median(items, middle - d, middle, middle + d, cmp)
+        high = _median(items, high - 2 * d, high - d, high, cmp)
+    return _median(items, low, middle, high, cmp)
+
+
+def _median(items: list[T], a: int, b: int, c: int, cmp: Compare) -> int:
+    if cmp(items[a], items[b]) < 0:
+        if cmp(items[b], items[c]) < 0:
+            return b
+        return c if cmp(items[a], items[c]) < 0 else a
+    if cmp(items[b], items[c]) > 0:
+        return b
+    return a if cmp(items[a], items[c]) < 0 else c
+
+
+def _partition(items: list[T], a: int, n: int, cmp: Compare) -> tuple[int, int]:
+    """Part the elements around the one at *a*; how many are smaller and how many larger."""
+    pa = pb = a + 1
+    pc = pd = a + n - 1
+    while True:
+        while pb <= pc and (order := cmp(items[pb], items[a])) <= 0:
+            if not order:
+                items[pa], items[pb] = items[pb], items[pa]
+                pa += 1
+            pb += 1
+        while pb <= pc and (order := cmp(items[pc], items[a])) >= 0:
+            if not order:
+                items[pc], items[pd] = items[pd], items[pc]
+                pd -= 1
+            pc -= 1
+        if pb > pc:
             break
-        items[left], items[right] = items[right], items[left]
-        left += 1
-        right -= 1
-    end = start + size
-    count = min(equal_left - start, left - equal_left)
-    _swap_ranges(items, start, left - count, count)
-    count = min(equal_right - right, end - equal_right - 1)
-    _swap_ranges(items, left, end - count, count)
-    return left - equal_left, equal_right - right
+        items[pb], items[pc] = items[pc], items[pb]
+        pb += 1
+        pc -= 1
+    end = a + n
+    _swap_runs(items, a, pb, min(pa - a, pb - pa))
+    _swap_runs(items, pb, end, min(pd - pc, end - pd - 1))
+    return pb - pa, pd - pc
+
+
+def _swap_runs(items: list[T], a: int, end: int, count: int) -> None:
+    """Exchange *count* elements from *a* on with those before *end*."""
+    for i, j in zip(range(a, a + count), range(end - count, end), strict=True):
+        items[i], items[j] = items[j], items[i]
