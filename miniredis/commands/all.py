@@ -34,6 +34,7 @@ from miniredis.commands import (  # noqa: F401
     t_set_random,
     t_string,
     t_zset,
+    t_zset_blocking,
     t_zset_ops,
     t_zset_pop,
     t_zset_ranges,

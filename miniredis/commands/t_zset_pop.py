@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ZSET_MIN, ZSET_MAX = 0, 1  # which end; server.h
 _EVENTS = (b"zpopmin", b"zpopmax")
-_COMMANDS = (b"ZPOPMIN", b"ZPOPMAX")
+ZPOP_NAMES = (b"ZPOPMIN", b"ZPOPMAX")
 
 
 def pop_pairs(c: Client, key: bytes, zset: Zset, where: int, count: int) -> list[Pair]:
@@ -132,14 +132,6 @@ def nested_reply(key: bytes, pairs: list[Pair]) -> Reply:
     return [key, [[member, score] for score, member in pairs]]
 
 
-def propagate_zpop(c: Client, key: bytes, where: int, count: int | None = None) -> None:
-    """Replicas are told what was popped, not where it was searched."""
-    if count is None:
-        c.rewrite(_COMMANDS[where], key)
-    else:
-        c.rewrite(_COMMANDS[where], key, b"%d" % count)
-
-
 @command(
     "zmpop",
     arity=-4,
@@ -161,6 +153,7 @@ def zmpop(c: Client, *args: bytes) -> Reply:
         zset = lookup_zset_write(c, key)
         if zset is not None:
             pairs = pop_pairs(c, key, zset, where, count)
-            propagate_zpop(c, key, where, len(pairs))
+            # Replicas are told what was popped, not where it was searched.
+            c.rewrite(ZPOP_NAMES[where], key, b"%d" % len(pairs))
             return nested_reply(key, pairs)
     return NULL_ARRAY
