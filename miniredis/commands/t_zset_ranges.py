@@ -164,6 +164,13 @@ def _zrange(
     reverse: bool | None = None,
 ) -> Reply:
     """t_zset.c: zrangeGenericCommand(), for a reply"""
+    if not args and by is None:  # by ranks from the front, the usual case
+        first, last = get_long_long(min), get_long_long(max)
+        zset = lookup_zset_read(c, key)
+        if zset is None:
+            return []
+        start, stop = rank_bounds(len(zset), first, last)
+        return [member for _, member in zset.pairs(start, stop)]
     options = _Options(args, by, reverse, store=False)
     if options.reverse and options.by is not By.RANK:
         min, max = max, min

@@ -100,7 +100,7 @@ class Zset:
         """
         raise NotImplementedError
 
-    def pairs(self, start: int, stop: int, reverse: bool = False) -> Iterable[Pair]:
+    def pairs(self, start: int, stop: int, reverse: bool = False) -> Sequence[Pair]:
         """The pairs of the ranks *start* to *stop*, *stop* left out, in either direction.
 
         O(log N + M).
@@ -363,15 +363,15 @@ class ZsetSkiplist(Zset):
         return True
 
     def delete_range(self, start: int, stop: int) -> int:
-        for _, member in self.order.islice(start, stop):
+        for _, member in self.order[start:stop]:
             self.dict.delete(member)
         del self.order[start:stop]
         self.dict.try_resize()
         return stop - start
 
-    def pairs(self, start: int, stop: int, reverse: bool = False) -> Iterator[Pair]:
-        pairs: Iterator[Pair] = self.order.islice(start, stop, reverse)
-        return pairs
+    def pairs(self, start: int, stop: int, reverse: bool = False) -> Sequence[Pair]:
+        pairs: list[Pair] = self.order[start:stop]
+        return pairs[::-1] if reverse else pairs
 
     def _position(self, pair: Pair) -> int:
         position: int = self.order.bisect_left(pair)
