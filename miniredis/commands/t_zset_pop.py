@@ -15,8 +15,9 @@ from miniredis.commands.table import KeySpec, command
 from miniredis.errors import syntax_error
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_ZSET
 from miniredis.keyspace.object import LLONG_MAX
-from miniredis.keyspace.zset_object import Pair, Zset
+from miniredis.keyspace.zset_object import Zset
 from miniredis.reply import NULL_ARRAY, Reply
+from miniredis.structs.ranked_list import Pair
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client

@@ -16,9 +16,10 @@ from miniredis.commands.t_zset_ranges import reply_pairs
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.object import LLONG_MAX
-from miniredis.keyspace.zset_object import Pair, Zset, ZsetSkiplist
+from miniredis.keyspace.zset_object import Zset, ZsetSkiplist
 from miniredis.reply import Reply
 from miniredis.structs.dict import Dict
+from miniredis.structs.ranked_list import Pair
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -37,7 +38,8 @@ def _random_pair(zset: Zset, server: Server) -> Pair:
         entry = zset.dict.get_fair_random_key()
         assert entry is not None
         return entry.val, entry.key
-    return zset.order[server.rng.randrange(len(zset))]
+    at = server.rng.randrange(len(zset))
+    return zset.pairs(at, at + 1)[0]
 
 
 def _thinned_out(zset: Zset, count: int, server: Server) -> Iterator[Pair]:
