@@ -43,6 +43,7 @@ from miniredis.commands import (  # noqa: F401
     t_stream,
     t_string,
     t_zset,
+    t_zset_blocking,
     t_zset_ops,
     t_zset_pop,
     t_zset_ranges,

@@ -14,9 +14,10 @@ from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error, wrong_type
 from miniredis.keyspace.notify import NOTIFY_ZSET
 from miniredis.keyspace.object import OBJ_SET, OBJ_ZSET, RedisObject
-from miniredis.keyspace.zset_object import Pair, ZsetSkiplist, smallest_encoding
+from miniredis.keyspace.zset_object import ZsetSkiplist, smallest_encoding
 from miniredis.reply import Reply
 from miniredis.structs.dict import Dict
+from miniredis.structs.ranked_list import Pair
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client

@@ -15,15 +15,16 @@ from miniredis.commands.table import KeySpec, command
 from miniredis.errors import syntax_error
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_ZSET
 from miniredis.keyspace.object import LLONG_MAX
-from miniredis.keyspace.zset_object import Pair, Zset
+from miniredis.keyspace.zset_object import Zset
 from miniredis.reply import NULL_ARRAY, Reply
+from miniredis.structs.ranked_list import Pair
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
 ZSET_MIN, ZSET_MAX = 0, 1  # which end; server.h
 _EVENTS = (b"zpopmin", b"zpopmax")
-_COMMANDS = (b"ZPOPMIN", b"ZPOPMAX")
+ZPOP_NAMES = (b"ZPOPMIN", b"ZPOPMAX")
 
 
 def pop_pairs(c: Client, key: bytes, zset: Zset, where: int, count: int) -> list[Pair]:
@@ -132,14 +133,6 @@ def nested_reply(key: bytes, pairs: list[Pair]) -> Reply:
     return [key, [[member, score] for score, member in pairs]]
 
 
-def propagate_zpop(c: Client, key: bytes, where: int, count: int | None = None) -> None:
-    """Replicas are told what was popped, not where it was searched."""
-    if count is None:
-        c.rewrite(_COMMANDS[where], key)
-    else:
-        c.rewrite(_COMMANDS[where], key, b"%d" % count)
-
-
 @command(
     "zmpop",
     arity=-4,
@@ -161,6 +154,7 @@ def zmpop(c: Client, *args: bytes) -> Reply:
         zset = lookup_zset_write(c, key)
         if zset is not None:
             pairs = pop_pairs(c, key, zset, where, count)
-            propagate_zpop(c, key, where, len(pairs))
+            # Replicas are told what was popped, not where it was searched.
+            c.rewrite(ZPOP_NAMES[where], key, b"%d" % len(pairs))
             return nested_reply(key, pairs)
     return NULL_ARRAY

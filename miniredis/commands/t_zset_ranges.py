@@ -23,13 +23,13 @@ from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_ZSET
 from miniredis.keyspace.zset_object import (
     ZADD_IN_NONE,
-    Pair,
     Zset,
     create_zset_object,
     zset_add,
 )
 from miniredis.keyspace.zset_ranges import ZLexRangeSpec, ZRangeSpec
 from miniredis.reply import Reply
+from miniredis.structs.ranked_list import Pair
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -164,6 +164,13 @@ def _zrange(
     reverse: bool | None = None,
 ) -> Reply:
     """t_zset.c: zrangeGenericCommand(), for a reply"""
+    if not args and by is None:  # by ranks from the front, the usual case
+        first, last = get_long_long(min), get_long_long(max)
+        zset = lookup_zset_read(c, key)
+        if zset is None:
+            return []
+        start, stop = rank_bounds(len(zset), first, last)
+        return zset.members(start, stop)
     options = _Options(args, by, reverse, store=False)
     if options.reverse and options.by is not By.RANK:
         min, max = max, min

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 
 from miniredis.commands.args import get_range_long
 from miniredis.commands.scanning import empty_scan, parse_scan_cursor, scan_generic
+from miniredis.commands.t_hash_walk import throw_out_random_entries
 from miniredis.commands.t_zset import lookup_zset_read
 from miniredis.commands.t_zset_ranges import reply_pairs
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.object import LLONG_MAX
-from miniredis.keyspace.zset_object import Pair, Zset, ZsetSkiplist
+from miniredis.keyspace.zset_object import Zset, ZsetSkiplist
 from miniredis.reply import Reply
 from miniredis.structs.dict import Dict
+from miniredis.structs.ranked_list import Pair
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -36,7 +38,8 @@ def _random_pair(zset: Zset, server: Server) -> Pair:
         entry = zset.dict.get_fair_random_key()
         assert entry is not None
         return entry.val, entry.key
-    return zset.order[server.rng.randrange(len(zset))]
+    at = server.rng.randrange(len(zset))
+    return zset.pairs(at, at + 1)[0]
 
 
 def _thinned_out(zset: Zset, count: int, server: Server) -> Iterator[Pair]:
@@ -45,10 +48,7 @@ def _thinned_out(zset: Zset, count: int, server: Server) -> Iterator[Pair]:
     d.expand(len(zset))
     for score, member in reversed(zset):
         d.add(member, score)
-    while len(d) > count:
-        entry = d.get_fair_random_key()
-        assert entry is not None
-        d.delete(entry.key)
+    throw_out_random_entries(d, len(d) - count)
     return ((entry.val, entry.key) for entry in d.entries())
 
 
@@ -64,7 +64,7 @@ def _random_pairs_unique(zset: Zset, count: int, server: Server) -> Iterator[Pai
     for pair in zset:
         if not remaining:
             return
-        if server.rng.random() < remaining / left:
+        if server.rng.random() <= remaining / left:
             remaining -= 1
             yield pair
         left -= 1

@@ -8,22 +8,20 @@ and ranges in, and a hash table to find the score of a member in. A set that has
 Both classes hold the same elements under the same methods; :func:`zset_add` is the one
 place where a value changes from one to the other.
 
-Differs from Redis: the ordered half of a skiplist is a ``SortedList`` of sortedcontainers,
-a list of short lists with an index of their lengths. Insertion, rank and the element of
-a rank are O(log N) in both (the short lists cost a constant in C that nobody sees), and
-the order that commands see does not depend on the structure. The hash table is Redis's,
-as ZSCAN and ZRANDMEMBER show its layout. A listpack has a plain dict of scores beside it.
+Differs from Redis: the ordered half of a skiplist is a ``RankedList``. Insertion, rank and
+the element of a rank are O(log N) in both, and the order that commands see does not depend
+on the structure. The hash table is Redis's, as ZSCAN and ZRANDMEMBER show its layout. A
+listpack has a plain dict of scores beside it.
 
 Redis: t_zset.c.
 """
 
 from __future__ import annotations
 
-import math
 import random
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
 
 from miniredis.keyspace.digest import Digest
 from miniredis.keyspace.listpack_size import listpack_bytes
@@ -34,11 +32,10 @@ from miniredis.keyspace.zset_ranges import MAX_STRING, MIN_STRING, ZLexRangeSpec
 from miniredis.structs.dict import DICT_HT_INITIAL_SIZE, Dict, DictEntry
 from miniredis.structs.double import d2string
 from miniredis.structs.hashing import HashFunction
+from miniredis.structs.ranked_list import Pair, RankedList
 
 _LISTPACK_INTEGER_MAX = 2.0**62  # a larger score is kept as text
 _DOUBLE_BYTES = 8  # of a score in a file
-Pair = tuple[float, bytes]  # score, member: they compare as the set orders them
-
 # Options of zset_add(). server.h: ZADD_IN_*
 ZADD_IN_NONE = 0
 ZADD_IN_INCR = 1 << 0  # add to the score there is
@@ -61,7 +58,7 @@ class Zset:
 
     scan_pairs = True
     encoding: ClassVar[str]
-    order: Sequence[Pair]
+    order: list[Pair] | RankedList
 
     def __len__(self) -> int:
         """Number of members. t_zset.c: zsetLength()"""
@@ -100,7 +97,11 @@ class Zset:
         """
         raise NotImplementedError
 
-    def pairs(self, start: int, stop: int, reverse: bool = False) -> Iterable[Pair]:
+    def members(self, start: int, stop: int) -> list[bytes]:
+        """The members of the ranks *start* to *stop*, *stop* left out. O(log N + M)."""
+        raise NotImplementedError
+
+    def pairs(self, start: int, stop: int, reverse: bool = False) -> list[Pair]:
         """The pairs of the ranks *start* to *stop*, *stop* left out, in either direction.
 
         O(log N + M).
@@ -110,31 +111,33 @@ class Zset:
     def rank(self, member: bytes) -> int | None:
         """The number of members before *member*, or None. O(log N). t_zset.c: zsetRank()"""
         score = self.score(member)
-        return None if score is None else self._position((score, member))
+        return None if score is None else self._position(score, member)
 
-    def _position(self, pair: Pair) -> int:
-        """How many pairs come before *pair*, which need not be there. O(log N)."""
-        return bisect_left(self.order, pair)
+    def first(self) -> Pair:
+        """The lowest score and its member. O(1)."""
+        raise NotImplementedError
+
+    def last(self) -> Pair:
+        """The highest score and its member. O(1)."""
+        raise NotImplementedError
+
+    def _position(self, score: float, member: bytes) -> int:
+        """How many pairs come before this one, which need not be there. O(log N)."""
+        raise NotImplementedError
+
+    def _score_position(self, score: float, after: bool) -> int:
+        """How many scores are lower or, with *after*, not higher. O(log N)."""
+        raise NotImplementedError
 
     def score_bounds(self, spec: ZRangeSpec) -> tuple[int, int]:
         """The ranks [start, stop) of the members whose score is in *spec*. O(log N).
 
-        The empty member is the first of its score, so ``(score, b"")`` stands for the
-        first place of a score and that of the next double for the place after the last.
         t_zset.c: zslFirstInRange(), zslLastInRange()
         """
         if spec.is_empty():
             return 0, 0
-        start = self._first_from(spec.min, spec.minex)
-        return start, self._first_from(spec.max, not spec.maxex)
-
-    def _first_from(self, score: float, exclusive: bool) -> int:
-        """The first rank with a score >= *score*, or > *score* if *exclusive*."""
-        if exclusive:
-            if score == math.inf:
-                return len(self)
-            score = math.nextafter(score, math.inf)
-        return self._position((score, b""))
+        start = self._score_position(spec.min, after=spec.minex)
+        return start, self._score_position(spec.max, after=not spec.maxex)
 
     def lex_bounds(self, spec: ZLexRangeSpec, reverse: bool = False) -> tuple[int, int]:
         """The ranks [start, stop) of the members in *spec*, all scores being the same.
@@ -146,7 +149,7 @@ class Zset:
         """
         if not self or spec.is_empty():
             return 0, 0
-        first, last = self.order[0], self.order[-1]
+        first, last = self.first(), self.last()
         if not spec.gte_min(last[1]) or not spec.lte_max(first[1]):
             return 0, 0
         if first[0] == last[0]:
@@ -161,7 +164,7 @@ class Zset:
         if place is MAX_STRING:
             return len(self)
         # Nothing lies between a text and the same text with a NUL after it.
-        return self._position((self.order[0][0], place[1] + b"\0" if exclusive else place[1]))
+        return self._position(self.first()[0], place[1] + b"\0" if exclusive else place[1])
 
     def _walk(self, spec: ZLexRangeSpec) -> tuple[int, int]:
         start = 0
@@ -285,9 +288,25 @@ class ZsetListpack(Zset):
         del self.order[start:stop]
         return stop - start
 
-    def pairs(self, start: int, stop: int, reverse: bool = False) -> Sequence[Pair]:
+    def first(self) -> Pair:
+        return self.order[0]
+
+    def last(self) -> Pair:
+        return self.order[-1]
+
+    def members(self, start: int, stop: int) -> list[bytes]:
+        return [member for _, member in self.order[start:stop]]
+
+    def pairs(self, start: int, stop: int, reverse: bool = False) -> list[Pair]:
         pairs = self.order[start:stop]
         return pairs[::-1] if reverse else pairs
+
+    def _position(self, score: float, member: bytes) -> int:
+        return bisect_left(self.order, (score, member))
+
+    def _score_position(self, score: float, after: bool) -> int:
+        bisect = bisect_right if after else bisect_left
+        return bisect(self.order, score, key=_score_of)
 
     def copy(self, rng: random.Random) -> ZsetListpack:
         return ZsetListpack(self.order)
@@ -318,15 +337,13 @@ class ZsetSkiplist(Zset):
     __slots__ = ("dict",)
 
     encoding = "skiplist"
-    order: Any  # a SortedList[Pair]
+    order: RankedList
 
     def __init__(
         self, hash_function: HashFunction, rng: random.Random, pairs: Iterable[Pair] = ()
     ) -> None:
-        # Not before it is needed: 2 ms to import.
-        from sortedcontainers import SortedList
-
-        self.order = SortedList(pairs)
+        """The hash table begins empty: the caller adds *pairs* to it in Redis's order."""
+        self.order = RankedList(pairs)
         self.dict = Dict(hash_function, rng)
 
     @classmethod
@@ -340,12 +357,12 @@ class ZsetSkiplist(Zset):
         return None if entry is None else entry.val
 
     def insert(self, score: float, member: bytes) -> None:
-        self.order.add((score, member))
+        self.order.add(score, member)
         self.dict.add(member, score)
 
     def update_score(self, member: bytes, old: float, new: float) -> None:
-        self.order.remove((old, member))
-        self.order.add((new, member))
+        self.order.remove(old, member)
+        self.order.add(new, member)
         self.dict.index[member].val = new
 
     def delete(self, member: bytes) -> bool:
@@ -359,23 +376,33 @@ class ZsetSkiplist(Zset):
         entry = self.dict.delete(member)
         if entry is None:
             return False
-        self.order.remove((entry.val, member))
+        self.order.remove(entry.val, member)
         return True
 
     def delete_range(self, start: int, stop: int) -> int:
-        for _, member in self.order.islice(start, stop):
+        for member in self.order.delete_range(start, stop):
             self.dict.delete(member)
-        del self.order[start:stop]
         self.dict.try_resize()
         return stop - start
 
-    def pairs(self, start: int, stop: int, reverse: bool = False) -> Iterator[Pair]:
-        pairs: Iterator[Pair] = self.order.islice(start, stop, reverse)
-        return pairs
+    def first(self) -> Pair:
+        return self.order.first()
 
-    def _position(self, pair: Pair) -> int:
-        position: int = self.order.bisect_left(pair)
-        return position
+    def last(self) -> Pair:
+        return self.order.last()
+
+    def members(self, start: int, stop: int) -> list[bytes]:
+        return self.order.members(start, stop)
+
+    def pairs(self, start: int, stop: int, reverse: bool = False) -> list[Pair]:
+        pairs = self.order.pairs(start, stop)
+        return pairs[::-1] if reverse else pairs
+
+    def _position(self, score: float, member: bytes) -> int:
+        return self.order.position(score, member)
+
+    def _score_position(self, score: float, after: bool) -> int:
+        return self.order.score_position(score, after)
 
     def copy(self, rng: random.Random) -> ZsetSkiplist:
         """Taken over from the highest to the lowest, as Redis does."""
@@ -410,6 +437,10 @@ class ZsetSkiplist(Zset):
 
     def _looked_up(self) -> dict[bytes, float]:
         return {member: entry.val for member, entry in self.dict.index.items()}
+
+
+def _score_of(pair: Pair) -> float:
+    return pair[0]
 
 
 def _listpack_score(score: float) -> bytes:

@@ -16,7 +16,8 @@ C_SPACE = b" \t\n\v\f\r"  # what isspace() takes for space in the C locale
 _DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEX = re.compile(rb"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)(?:[pP][+-]?[0-9]+)?")
 _WORD = re.compile(rb"([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9a-z_]*\))?)", re.IGNORECASE)
-_DIGITS_THAT_FIT = 300  # a double holds any integer of so many digits
+_PLAIN = re.compile(rb"-?[0-9]+(?:\.[0-9]+)?")
+_PLAIN_MAX = 300  # characters; as many neither over- nor underflow without an exponent
 
 
 def strtod(text: bytes) -> tuple[float, int]:
@@ -53,7 +54,7 @@ def string2d(text: bytes) -> float | None:
     No blanks; ``inf`` is a number, ``nan`` is not, and neither is what over- or underflows
     (``1e999``, ``1e-999``). O(len). util.c: string2d()
     """
-    if text.isdigit() and len(text) <= _DIGITS_THAT_FIT:
+    if _PLAIN.fullmatch(text) and len(text) <= _PLAIN_MAX:  # the usual case
         return float(text)
     if not text or text[0] in C_SPACE:
         return None

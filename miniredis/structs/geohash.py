@@ -20,6 +20,7 @@ GEO_STEP_MAX = 26  # cuts of each coordinate: 52 bits, as many as a double holds
 # Of a map in the Mercator projection, which cannot show the poles (EPSG:900913). Degrees.
 GEO_LAT_MIN, GEO_LAT_MAX = -85.05112878, 85.05112878
 GEO_LONG_MIN, GEO_LONG_MAX = -180.0, 180.0
+_SCORES_OF_THE_MAP = 2.0 ** (2 * GEO_STEP_MAX)  # scores below are places on it
 _STANDARD_LAT_MIN, _STANDARD_LAT_MAX = -90.0, 90.0
 
 _U32, _U64 = (1 << 32) - 1, (1 << 64) - 1
@@ -95,7 +96,7 @@ def geohash_encode(
     return GeoHashBits(_spread(y) | _spread(x) << 1, step)
 
 
-def geohash_decode(hash: GeoHashBits) -> GeoHashArea:
+def geohash_decode(hash: GeoHashBits | tuple[int, int]) -> GeoHashArea:
     """The cell of a hash. O(1). geohash.c: geohashDecode()"""
     bits, step = hash
     y, x = _gather(bits), _gather(bits >> 1)
@@ -119,10 +120,12 @@ def decode_score(score: float) -> tuple[float, float]:
 
     Any score means something. O(1). geo.c: decodeGeohash()
     """
-    area = geohash_decode(GeoHashBits(to_unsigned(score), GEO_STEP_MAX))
+    bits = int(score) if 0 <= score < _SCORES_OF_THE_MAP else to_unsigned(score)
+    min_long, max_long, min_lat, max_lat = geohash_decode((bits, GEO_STEP_MAX))
+    longitude, latitude = (min_long + max_long) / 2, (min_lat + max_lat) / 2
     return (
-        _clamp((area.min_long + area.max_long) / 2, GEO_LONG_MIN, GEO_LONG_MAX),
-        _clamp((area.min_lat + area.max_lat) / 2, GEO_LAT_MIN, GEO_LAT_MAX),
+        _clamp(longitude, GEO_LONG_MIN, GEO_LONG_MAX),
+        _clamp(latitude, GEO_LAT_MIN, GEO_LAT_MAX),
     )
 
 

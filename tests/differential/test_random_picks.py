@@ -1,7 +1,7 @@
 """What is picked at random is what a real server picks that draws the same numbers.
 
-The simulator has the real server's hashes and its random numbers, so that SPOP, SRANDMEMBER
-and HRANDFIELD pick the same in the same order, and draw as often.
+The simulator has the real server's hashes and its random numbers, so that SPOP, SRANDMEMBER,
+HRANDFIELD and ZRANDMEMBER pick the same in the same order, and draw as often.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import START_MS, missing
 from tests.differential.learned import LearnedPair
 from tests.real.draws import ServerDraws
-from tests.real.frozen import FrozenServer
+from tests.real.frozen import FrozenServer, ReplayedRandom
 
 STATE = 20_140_201  # of the C library's generator; any number but 0
 KEYS = (b"a", b"b", b"dst")
@@ -134,4 +134,23 @@ def test_a_set_of_a_few_left_by_spop_is_an_intset_again(pair: LearnedPair) -> No
     pair.step((0, (b"OBJECT", b"ENCODING", b"a")))
     pair.step((0, (b"SPOP", b"a", b"900")))
     pair.step((0, (b"OBJECT", b"ENCODING", b"a")))
+    pair.compare_values(KEYS)
+
+
+@pytest.mark.parametrize("resp", [2, 3])
+@pytest.mark.parametrize("size", SIZES)
+def test_zrandmember(pair: LearnedPair, size: int, resp: int) -> None:
+    pair.start(resp)
+    for i in range(0, size, 100):
+        some = enumerate(NAMES[i : min(i + 100, size)])
+        scored = (word for score, member in some for word in (b"%d" % (score % 7), member))
+        pair.step((0, (b"ZADD", b"a", *scored)))
+    # The levels of a skiplist are drawn too; nobody sees them, so here they are not.
+    pair.frozen.replay_random(STATE)
+    pair.draws.others = ReplayedRandom(STATE)
+    for _ in range(5):
+        pair.step((0, (b"ZRANDMEMBER", b"a")))
+    for count in [*counts(size), -1001, -2500]:
+        for options in ((), (b"WITHSCORES",)):
+            pair.step((0, (b"ZRANDMEMBER", b"a", b"%d" % count, *options)))
     pair.compare_values(KEYS)

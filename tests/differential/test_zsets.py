@@ -222,7 +222,7 @@ def has_one_score(pair: LearnedPair, key: bytes) -> bool:
     zset = None if o is None else o.val.ptr
     if getattr(zset, "encoding", "") != "skiplist":
         return True
-    return zset.order[0][0] == zset.order[-1][0]
+    return bool(zset.first()[0] == zset.last()[0])
 
 
 def is_undefined(pair: LearnedPair, words: tuple[bytes, ...]) -> bool:
