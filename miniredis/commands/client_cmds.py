@@ -222,18 +222,19 @@ def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     Ends the wait of a client in a blocking command; 1 if it did wait, else 0.
 
     A command held back by CLIENT PAUSE does not count: Redis 7.0 crashes when told to
-    unblock it, Redis 7.2 answers 0 like this. Nothing else waits: there is no command yet
-    that blocks.
+    unblock it, Redis 7.2 answers 0 like this.
 
     networking.c: clientCommand()
     """
     if len(reason) > 1:
         raise subcommand_syntax_error(c.argv)
-    if reason and reason[0].lower() not in (b"timeout", b"error"):
+    word = reason[0].lower() if reason else b"timeout"
+    if word not in (b"timeout", b"error"):
         raise CommandError("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
     target = c.server.clients.get(get_long_long(id))
-    assert target is None or not target.blocked or target in c.server.pause.postponed_clients
-    return 0
+    if target is None:
+        return 0
+    return int(c.server.blocking.unblock_by_command(target, error=word == b"error"))
 
 
 @command("client|getredir", arity=2, flags=_FLAGS, group="connection", since="6.0.0")

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 from miniredis.keyspace.db import NO_EXPIRE, RedisDb
 from miniredis.keyspace.object import OBJ_STRING, RedisObject, string2ll
+from miniredis.keyspace.value import ValueServer
 
 RDB_6BITLEN_LIMIT = 1 << 6  # bytes; a shorter string has its length in one byte
-RDB_14BITLEN_LIMIT = 1 << 14  # in two, a longer one in five
+RDB_14BITLEN_LIMIT = 1 << 14  # in two
+RDB_32BITLEN_LIMIT = 1 << 32  # in five, a longer one in nine
 
 
 @dataclass(slots=True)
@@ -61,7 +63,7 @@ def rdb_load_db(
         if when != NO_EXPIRE and when < now_ms and db.server.masterhost is None:
             skipped += 1
             continue
-        entry = db.dict.add(key, _loaded(old, access_time(old)))
+        entry = db.dict.add(key, _loaded(old, access_time(old), db.server))
         assert entry is not None, f"{key!r} was saved twice"
         if db.server.probed:
             db.server.probe.key_loaded(db.id, key)
@@ -70,11 +72,23 @@ def rdb_load_db(
     return skipped
 
 
-def _loaded(old: RedisObject, lru: int) -> RedisObject:
-    """The value as it is read again: a string forgets that it was ever changed in place."""
+def _loaded(old: RedisObject, lru: int, server: ValueServer) -> RedisObject:
+    """The value as it is read again: a string forgets that it was ever changed in place.
+
+    What becomes of the encoding and order of others, the value knows.
+    """
     if old.type == OBJ_STRING:
         return RedisObject(OBJ_STRING, bytes(old.ptr), lru)
-    return RedisObject(old.type, old.ptr, lru, old.encoding)
+    return RedisObject(old.type, old.ptr.reloaded(server), lru)
+
+
+def rdb_saved_len_size(length: int) -> int:
+    """Bytes that a length takes in a file. O(1). rdb.c: rdbSaveLen()"""
+    if length < RDB_6BITLEN_LIMIT:
+        return 1
+    if length < RDB_14BITLEN_LIMIT:
+        return 2
+    return 5 if length < RDB_32BITLEN_LIMIT else 9
 
 
 def rdb_saved_string_len(value: bytes) -> int:
@@ -88,6 +102,4 @@ def rdb_saved_string_len(value: bytes) -> int:
         for size in (1, 2, 4):
             if -(1 << 8 * size - 1) <= number < 1 << 8 * size - 1:
                 return 1 + size
-    if len(value) < RDB_6BITLEN_LIMIT:
-        return 1 + len(value)
-    return (2 if len(value) < RDB_14BITLEN_LIMIT else 5) + len(value)
+    return rdb_saved_len_size(len(value)) + len(value)

@@ -45,7 +45,9 @@ class Propagation:
     def after_call(self, c: Client, cmd: Command, argv: list[bytes], dirty: bool) -> None:
         """Queue the command that ran, if it changed anything; flush after the outermost."""
         if (dirty or c.force_propagation) and cmd.name not in EFFECTS_ONLY and c.propagates:
-            self.also_propagate(c.db.id, argv if c.rewritten is None else c.rewritten)
+            instead = argv if c.rewritten is None else c.rewritten
+            if instead:
+                self.also_propagate(c.db.id, instead)
         c.rewritten = None
         c.force_propagation = False
         if not self.server.fixed_time_expire and self.ops:

@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
+    CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError, ServerClosedError
+from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
@@ -31,8 +34,10 @@ from miniredis.keyspace.expire import (
     StaleGate,
 )
 from miniredis.keyspace.notify import NOTIFY_EVERYTHING
+from miniredis.keyspace.quicklist import PACKED_THRESHOLD
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.blocked import Blocking
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
@@ -130,6 +135,10 @@ class Server(Listeners, KeyspaceHooks):
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
         self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
         self.unblocked = threading.Condition(self.lock)
+        self.blocked_clients = 0
+        self.unblocked_clients: deque[Client] = deque()
+        self.ready_keys: list[tuple[RedisDb, bytes]] = []  # in the order they became ready
+        self.blocking = Blocking(self)
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
@@ -139,6 +148,7 @@ class Server(Listeners, KeyspaceHooks):
         self.active_expire_enabled = True
         self.cronloops = 0
         self.resize_db = self.rehash_db = 0  # databases the cron looks at next
+        self.quicklist_packed_threshold = PACKED_THRESHOLD  # bytes, see keyspace/quicklist.py
         self.dirty = 0  # changes of the data set, ever
         super().__init__()
         self.gates = False
@@ -231,6 +241,7 @@ class Server(Listeners, KeyspaceHooks):
             pubsub_unsubscribe_all(c)
             unwatch_all_keys(c)
             self.pause.forget(c)
+            self.blocking.forget(c)
             self.stop_monitoring(c)
             c.outbox.clear()
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
@@ -294,9 +305,20 @@ class Server(Listeners, KeyspaceHooks):
                         reply = NO_REPLY
             finally:
                 self.current_client = None
-            if self.expire_engine.timelimit_exit or self.pause.unblocked_clients:
-                self.before_sleep()
+            if self.blocked_clients or self.unblocked_clients or self.expire_engine.timelimit_exit:
+                self._after_command()
             return reply
+
+    def _after_command(self) -> None:
+        """What may follow a command at once: serving who waited for it, and more."""
+        if self.ready_keys:
+            self.blocking.handle_clients_blocked_on_keys()
+        if (
+            self.unblocked_clients
+            or self.expire_engine.timelimit_exit
+            or self.blocking.timeout_due()
+        ):
+            self.before_sleep()
 
     def _process_unusual(
         self, c: Client, cmd: Command | None, argv: list[bytes], now: int
@@ -354,7 +376,9 @@ class Server(Listeners, KeyspaceHooks):
         duration = self.clock.us() - call_timer
         stats.calls += 1
         stats.usec += duration
-        if self.latency_tracking:
+        if reply is BLOCKED:
+            c.duration = duration
+        elif self.latency_tracking:
             stats.histogram[duration] += 1
         self.stat_numcommands += 1
         if duration >= self.slow_us:
@@ -382,9 +406,14 @@ class Server(Listeners, KeyspaceHooks):
         return reply
 
     def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
-        """Slow log and latency monitor. server.c: call(), slowlogPushCurrentCommand()"""
+        """Slow log and latency monitor. server.c: call()"""
         event = "fast-command" if "fast" in cmd.flags else "command"
         self.latency_add_sample_if_needed(event, duration // 1000)
+        if not c.flags & CLIENT_BLOCKED:
+            self.slowlog_push(c, cmd, argv, duration)
+
+    def slowlog_push(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
+        """Log a command if it took long enough. server.c: slowlogPushCurrentCommand()"""
         threshold = self.config.slowlog_log_slower_than
         max_len = self.config.slowlog_max_len
         if 0 <= threshold <= duration and "skip_slowlog" not in cmd.flags and max_len:
@@ -435,18 +464,22 @@ class Server(Listeners, KeyspaceHooks):
             idle = 0 if self.stat_expiredkeys > before else idle + 1
 
     def before_sleep(self) -> None:
-        """A fast cycle if one is wanted, then commands that were held back.
+        """Waits that are over, a fast cycle if one is wanted, then clients let go.
 
         server.c: beforeSleep()
         """
         with self.lock:
+            if self.blocked_clients:
+                self.blocking.handle_blocked_clients_timeout()
             if self.active_expire_enabled and self.masterhost is None:
                 if self.expire_engine.fast_cycle_wanted():
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
                 else:
                     self.ustime()  # a call that is refused has looked at the clock
-            if self.pause.unblocked_clients:
-                self.pause.process_unblocked_clients()
+            if self.unblocked_clients:
+                self.blocking.process_unblocked_clients()
+            if self.ready_keys:
+                self.blocking.handle_clients_blocked_on_keys()
 
     def active_expire_cycle(self, type: str = "slow") -> CycleReport:
         """Run one active expire cycle now and tell what it did, window by window.
@@ -509,5 +542,6 @@ class Server(Listeners, KeyspaceHooks):
         for db in self.databases:
             db._check()
         self.el._check()
+        self.blocking._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

@@ -7,6 +7,7 @@ from miniredis.clock import FREE
 from miniredis.net.resp import encode_reply
 from miniredis.reply import NO_REPLY
 from miniredis.server.client import Client
+from miniredis.structs.hashing import HashFunction
 from tests.real.frozen import FrozenServer
 from tests.real.raw import RawClient
 
@@ -19,6 +20,8 @@ Step = tuple[int, tuple[bytes, ...]] | int  # which client and what, or ms to le
 
 class Pair:
     """A real server and a simulated one, at the same instant, each with the same clients."""
+
+    hash_function: HashFunction | None = None  # of the simulated server
 
     def __init__(self, frozen: FrozenServer) -> None:
         self.frozen = frozen
@@ -36,7 +39,13 @@ class Pair:
         self.real[0](b"FLUSHALL")
         self.real_events()
         self.clock = VirtualClock(self.frozen.ms)
-        self.server = Server(self.clock, seed=1, cost=FREE, notify_keyspace_events="AKEmn")
+        self.server = Server(
+            self.clock,
+            seed=1,
+            cost=FREE,
+            hash_function=self.hash_function,
+            notify_keyspace_events="AKEmn",
+        )
         self.server.active_expire_enabled = False
         self.mine = [self.server.create_client() for _ in range(CLIENTS)]
         self.my_listener = self.server.create_client()
