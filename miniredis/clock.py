@@ -225,8 +225,8 @@ class CostModel:
     times as large, 1/n is found in the caches.
 
     With the defaults a deletion costs 290 ns among 10,000 keys (16,384 buckets, all
-    cached); among 100,000 (131,072 buckets, 7/16 of them cached) 290 + 9/16 * 400 = 515 ns,
-    and 762 after a sleep; among 1,000,000 668 and 1,084 ns.
+    cached); among 100,000 (131,072 buckets, 3/8 of them cached) 290 + 5/8 * 400 = 540 ns,
+    and 815 after a sleep; among 1,000,000 671 and 1,090 ns.
     """
 
     clock_read_ns: int = 40  # one reading of the wall clock
@@ -238,7 +238,7 @@ class CostModel:
     rehash_empty_ns: int = 3  # passing over one bucket in it
     missed_ns: int = 400  # what a deletion costs more when the key is in no cache
     cold_ns: int = 440  # and beyond that just after a sleep
-    cached_buckets: int = 57_344  # of the main table, whose keys the caches hold; not a time
+    cached_buckets: int = 49_152  # of the main table, whose keys the caches hold; not a time
 
     def deletion_ns(self, buckets: int, cold: bool = False) -> int:
         """The cost in ns of deleting one key of a database of so many *buckets*.

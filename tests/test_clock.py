@@ -102,7 +102,7 @@ def test_system_clock_is_the_machines() -> None:
 
 @pytest.mark.parametrize(
     ("buckets", "warm", "cold"),
-    [(16_384, 290, 290), (131_072, 515, 762), (1_048_576, 668, 1084)],
+    [(16_384, 290, 290), (131_072, 540, 815), (1_048_576, 671, 1090)],
 )
 def test_a_deletion_costs_more_in_a_large_table_and_after_a_sleep(
     buckets: int, warm: int, cold: int

@@ -25,10 +25,11 @@ DECAYS = measured_decays()
 QUICK = [s for s in DECAYS if s.keys <= 10_000] + [Setting(100_000, 10, 100, 20)]
 SINGLE_PHASES = 20  # of a setting that was measured only once
 
-# Settings that the default model misses, and by how much, in ms from the nearer bound. The
-# two runs were made once, when the machine was quicker than in all others: their cycles
-# needed 0.44 and 0.54 µs a key. With such costs they agree; see the test below.
-MISSES: dict[tuple[Setting, float], float] = {}
+# What the default model misses, by how many ms. The machine was quicker during this run than
+# in any other: 0.44 µs a key, so that one cycle of 25 ms took half of the keys. The observer
+# asked 50 and 300 ms after the death. See the test of its own costs below.
+QUICK_RUN = Setting(100_000, 1, 10, 250)
+MISSES = {(QUICK_RUN, 0.5): 238.5}
 
 
 def row(setting: Setting, verdict: Verdict) -> str:
@@ -50,7 +51,7 @@ def check(setting: Setting) -> None:
         if expected is None:
             assert verdict.agrees, row(setting, verdict)
         else:
-            assert verdict.miss_ms == pytest.approx(expected, abs=1), row(setting, verdict)
+            assert verdict.miss_ms == pytest.approx(expected, abs=1.5), row(setting, verdict)
 
 
 @pytest.mark.parametrize("setting", QUICK, ids=str)
@@ -62,6 +63,15 @@ def test_decay_lies_in_the_measured_spread(setting: Setting) -> None:
 @pytest.mark.parametrize("setting", [s for s in DECAYS if s not in QUICK], ids=str)
 def test_decay_lies_in_the_measured_spread_of_large_keyspaces(setting: Setting) -> None:
     check(setting)
+
+
+@pytest.mark.slow
+def test_the_run_that_the_default_misses_agrees_with_the_costs_it_shows_itself() -> None:
+    measured = DECAYS[QUICK_RUN]
+    cost = CostModel(deleted_ns=375, missed_ns=0, cold_ns=0)
+    runs = simulate(QUICK_RUN, cost=cost, phases=SINGLE_PHASES)
+    assert runs[0].cycle_us / 1000 == pytest.approx(measured.cpu_ms[0], abs=2)
+    assert all(verdict.agrees for verdict in judge(measured, runs))
 
 
 def test_all_settings_of_the_table_are_judged() -> None:
