@@ -367,11 +367,9 @@ class ActiveExpireCycle:
         """Work one window, and let the time of the rehash steps in it pass as well."""
         passed, moved = rehash_work(db)
         self.sample_window(db, loop)
-        if db.dict.rehashidx >= 0 or db.expires.rehashidx >= 0:
-            passed_now, moved_now = rehash_work(db)
-            self.server.clock.spend_ns(
-                self.server.cost.rehash_ns(passed_now - passed, moved_now - moved)
-            )
+        passed_now, moved_now = rehash_work(db)
+        rehash_ns = self.server.cost.rehash_ns(passed_now - passed, moved_now - moved)
+        self.server.clock.spend_ns(rehash_ns)
 
     def sample_window(self, db: RedisDb, loop: LoopReport) -> None:
         """Walk buckets from the cursor until the window is full; delete what has died.
