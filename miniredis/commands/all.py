@@ -13,6 +13,7 @@ from miniredis.commands import (  # noqa: F401
     counters,
     debug,
     expiry,
+    functions,
     geo,
     geo_search,
     hyperloglog,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MAY_REPLICATE = frozenset({"write", "may_replicate"})
 TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
+CONTAINERS = ("script", "function")  # what begins so does not run a script
 ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in error texts
 
 # First words of a line of HTTP: a browser was made to talk to this port.
@@ -126,7 +127,9 @@ def auth_required(c: Client) -> bool:
 
 
 def _flags(c: Client, cmd: Command) -> Set[str]:
-    """The flags of a command; EXEC has those of the queued commands too."""
+    """The flags of a command; EXEC has those of the queued commands too, EVAL its script's."""
+    if cmd.group == "scripting" and not cmd.name.startswith(CONTAINERS):
+        return c.server.scripting.command_flags(cmd, c.argv)
     return c.mstate.cmd_flags() | cmd.flags if cmd.name == "exec" else cmd.flags
 
 
