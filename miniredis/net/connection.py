@@ -285,6 +285,12 @@ class InProcessConnection(AbstractConnection):
     def convert(self, reply: Reply, disable_decoding: bool = False) -> Any:
         """*reply* as redis-py's parser would deliver it; errors as exception values."""
         if disable_decoding or not self.encoder.decode_responses:
+            if reply.__class__ is list:
+                resp = int(self.protocol)
+                return [
+                    item if item.__class__ is bytes else to_python(item, resp, _as_it_is)
+                    for item in reply
+                ]
             return to_python(reply, int(self.protocol), _as_it_is)
         return to_python(reply, int(self.protocol), self.encoder.decode)
 

@@ -64,8 +64,11 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
         return decode(reply)
     if kind is int or reply is None:
         return reply
-    if kind is list:
-        return [to_python(item, resp, decode) for item in reply]
+    if kind is list:  # of strings most of the time, so that case is written out
+        return [
+            decode(item) if item.__class__ is bytes else to_python(item, resp, decode)
+            for item in reply
+        ]
     if kind is Status:
         return decode(reply.text)
     if kind is CommandError:

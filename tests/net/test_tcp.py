@@ -259,6 +259,39 @@ def test_a_pause_ends_by_itself(tcp: TcpThread) -> None:
     assert rest(client) == b"+OK\r\n:1\r\n+OK\r\n"
 
 
+def test_waiting_clients_are_served_and_go_on(tcp: TcpThread) -> None:
+    """What they have sent meanwhile is taken up once they have their reply."""
+    boss, *waiting = (tcp.client() for _ in range(4))
+    for number, client in enumerate(waiting):
+        client.socket.sendall(b"BLPOP k 0\r\nECHO after\r\n")
+        wait_until(boss, lambda n=number: blocked_clients(boss) == n + 1)  # type: ignore[misc]
+    assert boss(b"RPUSH", b"k", b"0", b"1") == b":2\r\n"
+    for number in (0, 1):
+        assert waiting[number].read() == b"*2\r\n" + bulk(b"k") + bulk(b"%d" % number)
+        assert waiting[number].read() == bulk(b"after")
+    assert blocked_clients(boss) == 1
+    waiting[2].close()
+    wait_until(boss, lambda: blocked_clients(boss) == 0)
+    assert boss(b"RPUSH", b"k", b"2") == b":1\r\n"
+
+
+def test_a_wait_ends_by_itself(tcp: TcpThread) -> None:
+    client = tcp.client()
+    assert client(b"BLPOP", b"k", b"0.001") == b"*-1\r\n"
+    assert client(b"HELLO", b"3")
+    assert client(b"BLMOVE", b"k", b"m", b"LEFT", b"LEFT", b"0.001") == b"_\r\n"
+
+
+def test_served_within_a_pipeline(tcp: TcpThread) -> None:
+    """The one who waits is served after the push, not after the pipeline."""
+    boss, client = tcp.client(), tcp.client()
+    client.send(b"BRPOP", b"k", b"0")
+    wait_until(boss, lambda: blocked_clients(boss) == 1)
+    boss.socket.sendall(b"RPUSH k 1\r\nLLEN k\r\nRPUSH k 2\r\n")
+    assert [boss.read() for _ in range(3)] == [b":1\r\n", b":0\r\n", b":1\r\n"]
+    assert client.read() == b"*2\r\n" + bulk(b"k") + bulk(b"1")
+
+
 # --- RESP3 and messages -------------------------------------------------------------
 
 
