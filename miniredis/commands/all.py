@@ -48,6 +48,7 @@ from miniredis.commands import (  # noqa: F401
     t_zset_ops,
     t_zset_pop,
     t_zset_ranges,
+    t_zset_remove,
     t_zset_walk,
     transactions,
 )
