@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable
 
 from miniredis.commands.client_info import client_type
-from miniredis.errors import CommandError
+from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
 from miniredis.server.checks import auth_required
@@ -47,9 +47,8 @@ class ClientConnection(asyncio.Protocol):
         sock = transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if len(self.server.clients) >= self.server.config.maxclients:
-            self.server.stat_rejected_conn += 1
-            transport.write(b"-ERR max number of clients reached\r\n")
+        if self.server.client_limit_reached():
+            transport.write(b"-%s\r\n" % MAX_CLIENTS_REACHED.encode())
             transport.close()
             return
         self.client = self.server.create_client(

@@ -67,6 +67,8 @@ def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | 
         # The usual case in a transaction, without the questions below.
         queue_multi_command(c, cmd, argv)
         return QUEUED
+    if c.flags & CLIENT_CLOSE_AFTER_REPLY:
+        return NO_REPLY  # what comes after a QUIT is not read. networking.c: processInputBuffer()
     if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
         # Such a request may carry commands in its body: none of them may run.
         c.server.kill_client(c)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
@@ -123,6 +124,7 @@ class Server(Listeners, KeyspaceHooks):
         self.masterhost: str | None = None
         self.current_client: Client | None = None
         self.clients: dict[int, Client] = {}
+        self.clients_to_close: deque[Client] = deque()
         self.next_client_id = 1
         self.pubsub_channels: dict[bytes, dict[Client, None]] = {}
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
@@ -208,6 +210,7 @@ class Server(Listeners, KeyspaceHooks):
         """
         with self.lock:
             self._check_open()
+            self.free_clients_in_async_free_queue()
             c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
             self.next_client_id += 1
             if self.config.requirepass:
@@ -215,6 +218,35 @@ class Server(Listeners, KeyspaceHooks):
             self.clients[c.id] = c
             self.stat_numconnections += 1
             return c
+
+    def client_limit_reached(self) -> bool:
+        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
+
+        networking.c: acceptCommonHandler()
+        """
+        with self.lock:
+            if len(self.clients) < self.config.maxclients:
+                return False
+            self.stat_rejected_conn += 1
+            return True
+
+    def free_client_async(self, c: Client) -> None:
+        """Forget a client at once, or, if something runs just now, soon.
+
+        For a transport that the garbage collector takes away, which it may do in the middle
+        of a command. networking.c: freeClientAsync()
+        """
+        self.clients_to_close.append(c)
+        if not self.lock._is_owned() and self.lock.acquire(blocking=False):  # type: ignore[attr-defined]
+            try:
+                self.free_clients_in_async_free_queue()
+            finally:
+                self.lock.release()
+
+    def free_clients_in_async_free_queue(self) -> None:
+        """Forget the clients that have waited for it. networking.c"""
+        while self.clients_to_close:
+            self.free_client(self.clients_to_close.popleft())
 
     def free_client(self, c: Client) -> None:
         """Forget a client whose connection has ended. networking.c: freeClient()"""
@@ -227,6 +259,7 @@ class Server(Listeners, KeyspaceHooks):
             self.stop_monitoring(c)
             c.outbox.clear()
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
+            self.unblocked.notify_all()  # a thread that waits for this client
 
     def start_monitoring(self, c: Client) -> None:
         """Send *c* every command from now on: MONITOR."""
@@ -244,7 +277,6 @@ class Server(Listeners, KeyspaceHooks):
         with self.lock:
             self.free_client(c)
             c.on_close()
-            self.unblocked.notify_all()
 
     def pause_clients(self, end_ms: int, write_only: bool) -> None:
         """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
@@ -429,6 +461,8 @@ class Server(Listeners, KeyspaceHooks):
         server.c: beforeSleep()
         """
         with self.lock:
+            if self.clients_to_close:
+                self.free_clients_in_async_free_queue()
             if self.active_expire_enabled and self.masterhost is None:
                 if self.expire_engine.fast_cycle_wanted():
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
