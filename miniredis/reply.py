@@ -94,6 +94,22 @@ class Interleaved:
         return f"Interleaved({self.count}, {self.items!r})"
 
 
+class InProtocol:
+    """A reply that is sent in protocol *resp*, whatever the client speaks by then.
+
+    Only EXEC answers so, when a queued HELLO changes the protocol half-way.
+    """
+
+    __slots__ = ("reply", "resp")
+
+    def __init__(self, reply: Reply, resp: int) -> None:
+        self.reply = reply
+        self.resp = resp
+
+    def __repr__(self) -> str:
+        return f"InProtocol({self.reply!r}, {self.resp})"
+
+
 class Verbatim:
     """Text with a three-letter format; RESP2 sends a bulk. Redis: ``addReplyVerbatim``."""
 

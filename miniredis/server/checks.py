@@ -158,14 +158,32 @@ def _is_paused(c: Client, cmd: Command) -> bool:
 def reply_is_wanted(c: Client) -> bool:
     """Whether CLIENT REPLY lets the reply of the command just run go out.
 
-    Also moves SKIP on: the command after CLIENT REPLY SKIP is the silent one.
-    networking.c: prepareClientToWrite(), resetClient()
+    networking.c: prepareClientToWrite()
     """
     wanted = not c.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP)
     if not wanted and c.flags & CLIENT_CLOSE_AFTER_REPLY:
         c.flags |= CLIENT_REPLY_OFF  # see Client.close_after_reply
+    reset_client(c)
+    return wanted
+
+
+def reset_client(c: Client) -> None:
+    """A request is over, an empty one too: move CLIENT REPLY SKIP on.
+
+    The command after it is the silent one. networking.c: resetClient()
+    """
     c.flags &= ~CLIENT_REPLY_SKIP
     if c.flags & CLIENT_REPLY_SKIP_NEXT:
         c.flags |= CLIENT_REPLY_SKIP
         c.flags &= ~CLIENT_REPLY_SKIP_NEXT
-    return wanted
+
+
+def set_protocol_error(c: Client, error: CommandError) -> Reply:
+    """The reply to a client that broke the protocol: *error*, and the end.
+
+    One that is silenced gets no error, and as the end comes with its sending, neither is
+    hung up on: it stays, deaf and mute. networking.c: setProtocolError()
+    """
+    c.server.count_error(error)
+    c.flags |= CLIENT_CLOSE_AFTER_REPLY
+    return error if reply_is_wanted(c) else NO_REPLY

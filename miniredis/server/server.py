@@ -13,10 +13,10 @@ import random
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import miniredis.commands.all  # noqa: F401  (fills the table)
-from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
+from miniredis.clock import Clock, CostModel, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_UNAUTHENTICATED,
@@ -34,6 +34,13 @@ from miniredis.keyspace.expire import (
 from miniredis.keyspace.notify import NOTIFY_EVERYTHING
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.arguments import (
+    check_clock,
+    check_database,
+    check_options,
+    refuse_copy,
+    section_names,
+)
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
@@ -94,12 +101,8 @@ class Server(Listeners, KeyspaceHooks):
         **config: Any,
     ) -> None:
         self.clock = SystemClock() if clock is None else clock
-        if isinstance(self.clock, SkewedClock):
-            raise TypeError("a Server needs the true clock; a SkewedClock is for its clients")
-        if not isinstance(self.clock, Clock):
-            raise TypeError(f"clock must be a SystemClock or VirtualClock, not {clock!r}")
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
-            raise TypeError(f"seed must be an int or None, not {seed!r}")
+        check_clock(self.clock)
+        check_options(seed, cost, hash_function, stale_gate, record_history)
         self.seed = random.SystemRandom().getrandbits(63) if seed is None else seed
         self.rng = random.Random(self.seed)
         self.hash_function = hash_function or fast_hash(self.seed)
@@ -487,16 +490,24 @@ class Server(Listeners, KeyspaceHooks):
         self._check_db(db)
         return len(self.databases[db])
 
-    def info(self, sections: Sequence[bytes] = ()) -> bytes:
-        """The text of INFO for some sections, or for the default ones."""
-        return gen_redis_info_string(self, sections)
+    def info(self, sections: Sequence[bytes | str] = ()) -> bytes:
+        """The text of INFO for some sections, or for the default ones.
+
+        ``TypeError`` if *sections* is a single name or holds something else than names.
+        """
+        return gen_redis_info_string(self, section_names(sections))
 
     def latency_report(self) -> str:
         """The text of LATENCY DOCTOR."""
         return create_latency_report(self)
 
     def add_sink(self, sink: Sink) -> None:
-        """Let *sink* hear every command of the replication stream from now on."""
+        """Let *sink* hear every command of the replication stream from now on.
+
+        ``TypeError`` if it cannot be called.
+        """
+        if not callable(sink):
+            raise TypeError(f"a sink is a function of a database number and argv, not {sink!r}")
         with self.lock:
             self.propagation.add_sink(sink)
 
@@ -519,9 +530,11 @@ class Server(Listeners, KeyspaceHooks):
             self.unblocked.notify_all()
 
     def _check_db(self, db: int) -> None:
-        """``ValueError`` unless there is a database of this number."""
-        if not 0 <= db < len(self.databases):
-            raise ValueError(f"database {db!r} does not exist: 0...{len(self.databases) - 1}")
+        """``TypeError`` or ``ValueError`` unless there is a database of this number."""
+        check_database(db, len(self.databases))
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        refuse_copy(self)
 
     def _check_open(self) -> None:
         if self.closed:
