@@ -80,8 +80,9 @@ class Push:
 class Interleaved:
     """An array of *count* replies with messages in between, in the order sent.
 
-    Only EXEC answers so, when queued commands send messages to their own client or
-    silence it: ``items`` may then be more or fewer than the announced ``count``.
+    EXEC answers so when queued commands send messages to their own client or silence it:
+    ``items`` may then be more or fewer than the announced ``count``. MGET does when the
+    client hears of its own look-ups.
     """
 
     __slots__ = ("count", "items")

@@ -92,6 +92,9 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
         return to_python(reply.reply, resp, decode)
     if kind is NullArray:
         return None
+    if kind is Interleaved:  # within EXEC's reply
+        items = [item for item in reply.items if not _is_message(item, resp)]
+        return [to_python(item, resp, decode) for item in items[: reply.count]]
     if kind is InProtocol:
         return to_python(reply.reply, reply.resp, decode)
     raise TypeError(f"not a reply: {reply!r}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MULTI,
@@ -32,6 +32,7 @@ from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
+    from miniredis.server.server import Server
 
 MAY_REPLICATE = frozenset({"write", "may_replicate"})
 TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
@@ -69,7 +70,7 @@ def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | 
         return QUEUED
     if c.flags & CLIENT_CLOSE_AFTER_REPLY:
         return NO_REPLY  # what comes after a QUIT is not read. networking.c: processInputBuffer()
-    if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
+    if cmd is None and word(argv[0]) in HTTP_WORDS:
         # Such a request may carry commands in its body: none of them may run.
         c.server.kill_client(c)
         return NO_REPLY
@@ -110,6 +111,8 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if not check_good_replicas_status(c.server) and "write" in _flags(c, cmd):
+        return CommandError("NOREPLICAS Not enough good replicas to write.")
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
         return CommandError(
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
@@ -118,6 +121,20 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
     return None
+
+
+def check_good_replicas_status(server: Server) -> bool:
+    """Whether enough replicas follow for writes to be taken; a replica needs none.
+
+    replication.c: checkGoodReplicasStatus()
+    """
+    config = server.config
+    return (
+        server.masterhost is not None
+        or not config.min_replicas_to_write
+        or not config.min_replicas_max_lag
+        or server.repl_good_slaves_count >= config.min_replicas_to_write
+    )
 
 
 def auth_required(c: Client) -> bool:

@@ -125,6 +125,7 @@ class Server(Listeners, KeyspaceHooks):
         self.in_exec = False
         self.loading = False
         self.masterhost: str | None = None
+        self.repl_good_slaves_count = 0  # replicas whose lag is small enough
         self.current_client: Client | None = None
         self.clients: dict[int, Client] = {}
         self.clients_to_close: deque[Client] = deque()
@@ -202,6 +203,7 @@ class Server(Listeners, KeyspaceHooks):
             or bool(config.requirepass)
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.stale_gate is StaleGate.REPAIRED
+            or bool(config.min_replicas_to_write)
         )
 
     # -- clients ----------------------------------------------------------------------
