@@ -75,7 +75,7 @@ def expire_generic(
         return 1
     db.set_expire(key, when)
     c.rewrite(b"PEXPIREAT", key, b"%d" % when, *args)
-    reply = c.reply_first(1)
+    reply = c.reply_first(1) if c.flags else 1
     server.signal_modified_key(db, key)
     db.notify(NOTIFY_GENERIC, b"expire", key)
     return reply

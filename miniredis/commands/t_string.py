@@ -282,7 +282,7 @@ def getex(c: Client, key: bytes, *args: bytes) -> Reply:
     value = get_string(o)
     if expire is not None:
         when = get_expire_milliseconds(c, expire, flags)
-        reply = c.reply_first(value)
+        reply = c.reply_first(value) if c.flags else value
         if flags & (OBJ_EXAT | OBJ_PXAT) and c.server.check_already_expired(when):
             _delete_and_tell(c, key, c.server.lazyfree_lazy_expire)
         else:
@@ -292,7 +292,7 @@ def getex(c: Client, key: bytes, *args: bytes) -> Reply:
             db.notify(NOTIFY_GENERIC, b"expire", key)
             c.server.dirty += 1
         return reply
-    reply = c.reply_first(value)
+    reply = c.reply_first(value) if c.flags else value
     if flags & OBJ_PERSIST and db.remove_expire(key):
         c.server.signal_modified_key(db, key)
         c.rewrite(b"PERSIST", key)
@@ -376,12 +376,11 @@ def mget(c: Client, *keys: bytes) -> Reply:
     """
     if c.flags & CLIENT_PUBSUB:
         return _mget_among_messages(c, keys)
-    return [_mget_value(c, key) for key in keys]
-
-
-def _mget_value(c: Client, key: bytes) -> bytes | None:
-    o = c.db.lookup_key_read(key)
-    return get_string(o) if o is not None and o.type == OBJ_STRING else None
+    values = []
+    for key in keys:
+        o = c.db.lookup_key_read(key)
+        values.append(get_string(o) if o is not None and o.type == OBJ_STRING else None)
+    return values
 
 
 def _mget_among_messages(c: Client, keys: tuple[bytes, ...]) -> Reply:
@@ -392,7 +391,8 @@ def _mget_among_messages(c: Client, keys: tuple[bytes, ...]) -> Reply:
     outbox, before = c.outbox, len(c.outbox)
     items: list[Reply] = []
     for key in keys:
-        value = _mget_value(c, key)
+        o = c.db.lookup_key_read(key)
+        value = get_string(o) if o is not None and o.type == OBJ_STRING else None
         messages = [outbox.pop() for _ in range(len(outbox) - before)][::-1]
         items += [*messages, value]
     if len(items) == len(keys):

@@ -290,7 +290,7 @@ class Pipeline(RedisPipeline, Redis):
             replies = process([b"EXEC"])
             if replies.__class__ is not list:
                 replies = self._unusual_exec(connection, first, queued, replies, commands)
-            else:
+            elif cast(Client, connection.client).flags:
                 self._notice_end(connection)
         if len(replies) != len(commands):
             raise ResponseError("Wrong number of response items from pipeline execution")
