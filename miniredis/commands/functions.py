@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from miniredis.commands.args import get_long_long
-from miniredis.commands.scripting import keynum_spec
+from miniredis.commands.scripting import ANY_USE, keynum_spec
 from miniredis.commands.subcommands import subcommand_syntax_error
 from miniredis.commands.table import command, container
 from miniredis.errors import CommandError
@@ -48,7 +48,7 @@ def fcall_generic(c: Client, name: bytes, numkeys: bytes, args: Any, ro: bool) -
     "fcall",
     arity=-3,
     flags=_FLAGS,
-    specs=keynum_spec("RW access update"),
+    specs=keynum_spec("RW access update", ANY_USE),
     group="scripting",
     since="7.0.0",
     complexity="That of the function",
@@ -67,7 +67,7 @@ def fcall(c: Client, function: bytes, numkeys: bytes, *args: bytes) -> Reply:
     "fcall_ro",
     arity=-3,
     flags=_RO_FLAGS,
-    specs=keynum_spec("RO access"),
+    specs=keynum_spec("RO access", ANY_USE),
     group="scripting",
     since="7.0.0",
     complexity="That of the function",

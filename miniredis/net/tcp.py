@@ -16,11 +16,12 @@ import socket
 from collections import deque
 from collections.abc import Callable
 
+from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type
-from miniredis.errors import CommandError
+from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
-from miniredis.server.checks import auth_required
+from miniredis.server.checks import auth_required, reset_client, set_protocol_error
 from miniredis.server.client import Client
 from miniredis.server.server import Server
 
@@ -47,9 +48,8 @@ class ClientConnection(asyncio.Protocol):
         sock = transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if len(self.server.clients) >= self.server.config.maxclients:
-            self.server.stat_rejected_conn += 1
-            transport.write(b"-ERR max number of clients reached\r\n")
+        if self.server.client_limit_reached():
+            transport.write(b"-%s\r\n" % MAX_CLIENTS_REACHED.encode())
             transport.close()
             return
         self.client = self.server.create_client(
@@ -63,6 +63,9 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.server.stat_net_input_bytes += len(data)
         self.server.stat_total_reads_processed += 1
+        client = self.client
+        if client is not None and client.flags & CLIENT_CLOSE_AFTER_REPLY:
+            return  # silenced when it should have been hung up on: nobody reads it any more
         self.parser.feed(data)
         self.process()
 
@@ -70,18 +73,22 @@ class ClientConnection(asyncio.Protocol):
         """Run the requests that are complete, and send what comes of them at once."""
         client, server = self.client, self.server
         out: list[bytes] = []
+        if client is not None:
+            self._drain(client, out)  # in the protocol of before what now comes
         while client is not None and client.takes_commands:
             self.parser.unauthenticated = auth_required(client)
+            self.parser.max_bulk_len = server.config.proto_max_bulk_len
             try:
                 argv = self.parser.next_request()
             except ProtocolError as error:
-                out.append(encode_reply(CommandError(f"ERR {error}"), client.resp))
-                self._write(out)
-                self._hang_up()
-                return
-            if argv is None:
-                break
-            reply = server.process_command(client, argv)
+                reply = set_protocol_error(client, CommandError(f"ERR {error}"))
+            else:
+                if argv is None:
+                    break
+                if not argv:
+                    reset_client(client)
+                    continue
+                reply = server.process_command(client, argv)
             self._drain(client, out)
             if reply is not BLOCKED and reply is not NO_REPLY:
                 out.append(encode_reply(reply, client.resp))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MULTI,
@@ -32,6 +32,7 @@ from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
+    from miniredis.server.server import Server
 
 MAY_REPLICATE = frozenset({"write", "may_replicate"})
 TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
@@ -68,7 +69,9 @@ def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | 
         # The usual case in a transaction, without the questions below.
         queue_multi_command(c, cmd, argv)
         return QUEUED
-    if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
+    if c.flags & CLIENT_CLOSE_AFTER_REPLY:
+        return NO_REPLY  # what comes after a QUIT is not read. networking.c: processInputBuffer()
+    if cmd is None and word(argv[0]) in HTTP_WORDS:
         # Such a request may carry commands in its body: none of them may run.
         c.server.kill_client(c)
         return NO_REPLY
@@ -109,6 +112,8 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if not check_good_replicas_status(c.server) and "write" in _flags(c, cmd):
+        return CommandError("NOREPLICAS Not enough good replicas to write.")
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
         return CommandError(
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
@@ -119,6 +124,20 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
     return None
+
+
+def check_good_replicas_status(server: Server) -> bool:
+    """Whether enough replicas follow for writes to be taken; a replica needs none.
+
+    replication.c: checkGoodReplicasStatus()
+    """
+    config = server.config
+    return (
+        server.masterhost is not None
+        or not config.min_replicas_to_write
+        or not config.min_replicas_max_lag
+        or server.repl_good_slaves_count >= config.min_replicas_to_write
+    )
 
 
 def auth_required(c: Client) -> bool:
@@ -161,14 +180,32 @@ def _is_paused(c: Client, cmd: Command) -> bool:
 def reply_is_wanted(c: Client) -> bool:
     """Whether CLIENT REPLY lets the reply of the command just run go out.
 
-    Also moves SKIP on: the command after CLIENT REPLY SKIP is the silent one.
-    networking.c: prepareClientToWrite(), resetClient()
+    networking.c: prepareClientToWrite()
     """
     wanted = not c.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP)
     if not wanted and c.flags & CLIENT_CLOSE_AFTER_REPLY:
         c.flags |= CLIENT_REPLY_OFF  # see Client.close_after_reply
+    reset_client(c)
+    return wanted
+
+
+def reset_client(c: Client) -> None:
+    """A request is over, an empty one too: move CLIENT REPLY SKIP on.
+
+    The command after it is the silent one. networking.c: resetClient()
+    """
     c.flags &= ~CLIENT_REPLY_SKIP
     if c.flags & CLIENT_REPLY_SKIP_NEXT:
         c.flags |= CLIENT_REPLY_SKIP
         c.flags &= ~CLIENT_REPLY_SKIP_NEXT
-    return wanted
+
+
+def set_protocol_error(c: Client, error: CommandError) -> Reply:
+    """The reply to a client that broke the protocol: *error*, and the end.
+
+    One that is silenced gets no error, and as the end comes with its sending, neither is
+    hung up on: it stays, deaf and mute. networking.c: setProtocolError()
+    """
+    c.server.count_error(error)
+    c.flags |= CLIENT_CLOSE_AFTER_REPLY
+    return error if reply_is_wanted(c) else NO_REPLY

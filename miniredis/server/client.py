@@ -20,10 +20,11 @@ from miniredis.commands.client_flags import (
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
+    CLIENT_REPLY_SKIP,
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError, wrong_arity
-from miniredis.reply import Blocked, Reply, Status
+from miniredis.reply import NO_REPLY, Blocked, Reply, Status
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import (
     MultiState,
@@ -144,6 +145,11 @@ class Client:
         )
 
     @property
+    def silenced(self) -> bool:
+        """CLIENT REPLY keeps replies back, though not messages."""
+        return bool(self.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP))
+
+    @property
     def in_multi(self) -> bool:
         """Between MULTI and EXEC."""
         return bool(self.flags & CLIENT_MULTI)
@@ -253,6 +259,17 @@ class Client:
         """Send something that is not the reply of a command."""
         self.outbox.append(message)
         self.on_output()
+
+    def reply_first(self, reply: Reply) -> Reply:
+        """Send the running command's *reply* now, before the events that it is going to fire.
+
+        A client that is subscribed to its own events sees the order. To be returned by the
+        command. Which commands do so, Redis's code decides; most reply last.
+        """
+        if not self.flags & CLIENT_PUBSUB or self.silenced:
+            return reply
+        self.outbox.append(reply)
+        return NO_REPLY
 
     def fullname(self) -> str:
         """The running command's full name as error texts show it, e.g. ``config|get``."""

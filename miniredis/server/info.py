@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import word
 from miniredis.commands.table import every_command
 from miniredis.server.config_special import format_percentile
 from miniredis.server.info_memory import info_memory
@@ -54,7 +55,7 @@ def gen_redis_info_string(server: Server, sections: Sequence[bytes]) -> bytes:
 
     server.c: genInfoSectionDict(), genRedisInfoString()
     """
-    asked = {name.lower().decode("latin-1") for name in sections} or {"default"}
+    asked = {word(name).decode("latin-1") for name in sections} or {"default"}
     if "default" in asked:
         asked |= _DEFAULT
     everything = not asked.isdisjoint({"all", "everything"})
@@ -206,9 +207,12 @@ def _kbps(bytes_per_second: int) -> str:
 
 
 def _replication(s: Server) -> Fields:
+    demanded = s.config.min_replicas_to_write and s.config.min_replicas_max_lag
+    good_slaves = {"min_slaves_good_slaves": s.repl_good_slaves_count} if demanded else {}
     return {
         "role": "master" if s.masterhost is None else "slave",
         "connected_slaves": 0,
+        **good_slaves,
         "master_failover_state": "no-failover",
         "master_replid": s.replid,
         "master_replid2": NO_ID,

@@ -13,10 +13,10 @@ import random
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import miniredis.commands.all  # noqa: F401  (fills the table)
-from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
+from miniredis.clock import Clock, CostModel, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
@@ -37,6 +37,13 @@ from miniredis.keyspace.notify import NOTIFY_EVERYTHING
 from miniredis.keyspace.quicklist import PACKED_THRESHOLD
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.arguments import (
+    check_clock,
+    check_database,
+    check_options,
+    refuse_copy,
+    section_names,
+)
 from miniredis.server.blocked import Blocking
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
@@ -100,12 +107,8 @@ class Server(Listeners, KeyspaceHooks):
         **config: Any,
     ) -> None:
         self.clock = SystemClock() if clock is None else clock
-        if isinstance(self.clock, SkewedClock):
-            raise TypeError("a Server needs the true clock; a SkewedClock is for its clients")
-        if not isinstance(self.clock, Clock):
-            raise TypeError(f"clock must be a SystemClock or VirtualClock, not {clock!r}")
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
-            raise TypeError(f"seed must be an int or None, not {seed!r}")
+        check_clock(self.clock)
+        check_options(seed, cost, hash_function, stale_gate, record_history)
         self.seed = random.SystemRandom().getrandbits(63) if seed is None else seed
         self.rng = random.Random(self.seed)
         self.hash_function = hash_function or fast_hash(self.seed)
@@ -128,8 +131,10 @@ class Server(Listeners, KeyspaceHooks):
         self.in_exec = False
         self.loading = False
         self.masterhost: str | None = None
+        self.repl_good_slaves_count = 0  # replicas whose lag is small enough
         self.current_client: Client | None = None
         self.clients: dict[int, Client] = {}
+        self.clients_to_close: deque[Client] = deque()
         self.next_client_id = 1
         self.pubsub_channels: dict[bytes, dict[Client, None]] = {}
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
@@ -214,6 +219,7 @@ class Server(Listeners, KeyspaceHooks):
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
+            or bool(config.min_replicas_to_write)
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -225,6 +231,7 @@ class Server(Listeners, KeyspaceHooks):
         """
         with self.lock:
             self._check_open()
+            self.free_clients_in_async_free_queue()
             c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
             self.next_client_id += 1
             if self.config.requirepass:
@@ -232,6 +239,35 @@ class Server(Listeners, KeyspaceHooks):
             self.clients[c.id] = c
             self.stat_numconnections += 1
             return c
+
+    def client_limit_reached(self) -> bool:
+        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
+
+        networking.c: acceptCommonHandler()
+        """
+        with self.lock:
+            if len(self.clients) < self.config.maxclients:
+                return False
+            self.stat_rejected_conn += 1
+            return True
+
+    def free_client_async(self, c: Client) -> None:
+        """Forget a client at once, or, if something runs just now, soon.
+
+        For a transport that the garbage collector takes away, which it may do in the middle
+        of a command. networking.c: freeClientAsync()
+        """
+        self.clients_to_close.append(c)
+        if not self.lock._is_owned() and self.lock.acquire(blocking=False):  # type: ignore[attr-defined]
+            try:
+                self.free_clients_in_async_free_queue()
+            finally:
+                self.lock.release()
+
+    def free_clients_in_async_free_queue(self) -> None:
+        """Forget the clients that have waited for it. networking.c"""
+        while self.clients_to_close:
+            self.free_client(self.clients_to_close.popleft())
 
     def free_client(self, c: Client) -> None:
         """Forget a client whose connection has ended. networking.c: freeClient()"""
@@ -245,6 +281,7 @@ class Server(Listeners, KeyspaceHooks):
             self.stop_monitoring(c)
             c.outbox.clear()
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
+            self.unblocked.notify_all()  # a thread that waits for this client
 
     def start_monitoring(self, c: Client) -> None:
         """Send *c* every command from now on: MONITOR."""
@@ -262,7 +299,6 @@ class Server(Listeners, KeyspaceHooks):
         with self.lock:
             self.free_client(c)
             c.on_close()
-            self.unblocked.notify_all()
 
     def pause_clients(self, end_ms: int, write_only: bool) -> None:
         """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
@@ -471,6 +507,8 @@ class Server(Listeners, KeyspaceHooks):
         with self.lock:
             if self.blocked_clients:
                 self.blocking.handle_blocked_clients_timeout()
+            if self.clients_to_close:
+                self.free_clients_in_async_free_queue()
             if self.active_expire_enabled and self.masterhost is None:
                 if self.expire_engine.fast_cycle_wanted():
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
@@ -497,16 +535,24 @@ class Server(Listeners, KeyspaceHooks):
         self._check_db(db)
         return len(self.databases[db])
 
-    def info(self, sections: Sequence[bytes] = ()) -> bytes:
-        """The text of INFO for some sections, or for the default ones."""
-        return gen_redis_info_string(self, sections)
+    def info(self, sections: Sequence[bytes | str] = ()) -> bytes:
+        """The text of INFO for some sections, or for the default ones.
+
+        ``TypeError`` if *sections* is a single name or holds something else than names.
+        """
+        return gen_redis_info_string(self, section_names(sections))
 
     def latency_report(self) -> str:
         """The text of LATENCY DOCTOR."""
         return create_latency_report(self)
 
     def add_sink(self, sink: Sink) -> None:
-        """Let *sink* hear every command of the replication stream from now on."""
+        """Let *sink* hear every command of the replication stream from now on.
+
+        ``TypeError`` if it cannot be called.
+        """
+        if not callable(sink):
+            raise TypeError(f"a sink is a function of a database number and argv, not {sink!r}")
         with self.lock:
             self.propagation.add_sink(sink)
 
@@ -529,9 +575,11 @@ class Server(Listeners, KeyspaceHooks):
             self.unblocked.notify_all()
 
     def _check_db(self, db: int) -> None:
-        """``ValueError`` unless there is a database of this number."""
-        if not 0 <= db < len(self.databases):
-            raise ValueError(f"database {db!r} does not exist: 0...{len(self.databases) - 1}")
+        """``TypeError`` or ``ValueError`` unless there is a database of this number."""
+        check_database(db, len(self.databases))
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        refuse_copy(self)
 
     def _check_open(self) -> None:
         if self.closed:
