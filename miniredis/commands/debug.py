@@ -269,7 +269,7 @@ def _log(c: Client, message: bytes) -> Reply:
 
 
 _subcommand("DIGEST", "Digest of all keys and values, whatever their encodings.", 0)(debug_digest)
-_subcommand("DIGEST-VALUE [<key> ...]", "Digests of some values.", 0, ARGUMENTS_MAX)(
+_subcommand("DIGEST-VALUE <key> [<key> ...]", "Digests of some values.", 0, ARGUMENTS_MAX)(
     debug_digest_value
 )
 _subcommand("HTSTATS-KEY <key>", "Show size and chains of a value's hash table.", 1)(
