@@ -422,6 +422,8 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
         b"$20\r\n-9223372036854775809\r\n",
         b"(-9223372036854775809\r\n",
     ),
+    (HumanDouble(1e-5), b"$7\r\n0.00001\r\n", b",0.00001\r\n"),
+    (HumanDouble(-0.0), b"$1\r\n0\r\n", b",0\r\n"),
     (Attributed({b"a": 1}, b"v"), b"$1\r\nv\r\n", b"|1\r\n$1\r\na\r\n:1\r\n$1\r\nv\r\n"),
     (NO_REPLY, b"", b""),
 ]
