@@ -47,6 +47,8 @@ def let_time_pass(server: Server, ready: Callable[[], bool], until_us: int | Non
             next_us = server.next_event_us()
             if server.closed or next_us is None:
                 raise ServerClosedError("this miniredis server was closed")
+            if isinstance(clock, VirtualClock):  # other servers may bring what is waited for
+                next_us = min(next_us, clock.next_event_us() or next_us)
             now = clock.us()
             if until_us is not None:
                 if now >= until_us:
