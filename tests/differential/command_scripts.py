@@ -516,6 +516,7 @@ KEYS = {
         SCAN 0 FOO
         SCAN x
         SCAN ''
+        FLUSHALL
         SCAN -1
         SCAN ' 0'
         SCAN 99999999999999999999
