@@ -18,6 +18,7 @@ from miniredis.commands import (  # noqa: F401
     object_cmds,
     pubsub,
     pubsub_info,
+    replication_cmds,
     scanning,
     slowlog_cmds,
     string_parts,

@@ -189,6 +189,7 @@ class TcpServer:
         self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
         name = self._listener.sockets[0].getsockname()
         self.address = (name[0], name[1])
+        self.server.on_time_event = self._event_planned
         self.plan_events()
 
     def wake(self, connection: ClientConnection) -> None:
@@ -199,6 +200,12 @@ class TcpServer:
         if not self._waiting:
             loop.call_soon_threadsafe(self._flush_waiting)
         self._waiting.append(connection)
+
+    def _event_planned(self) -> None:
+        """Another server has sent something to ours; called from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self.plan_events)
 
     def _flush_waiting(self) -> None:
         while self._waiting:

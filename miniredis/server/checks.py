@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from miniredis.commands.args import c_string
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
@@ -108,14 +109,43 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if (refused := _write_refused(c, cmd)) is not None:
+        return refused
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
         return CommandError(
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
             "PING / QUIT / RESET are allowed in this context"
         )
+    if _is_stale(c, cmd):
+        return CommandError(
+            "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+        )
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
     return None
+
+
+def _write_refused(c: Client, cmd: Command) -> CommandError | None:
+    """Why a server that is a replica, or lacks replicas, takes no writing command."""
+    server = c.server
+    if server.masterhost is None and not server.config.min_replicas_to_write:
+        return None
+    if "write" not in _flags(c, cmd):
+        return None
+    if not server.repl.good_replicas_status():
+        return CommandError("NOREPLICAS Not enough good replicas to write.")
+    if server.masterhost is not None and server.repl_slave_ro and not c.flags & CLIENT_MASTER:
+        return CommandError("READONLY You can't write against a read only replica.")
+    return None
+
+
+def _is_stale(c: Client, cmd: Command) -> bool:
+    """Whether the command would read data that may be old, which the operator forbids."""
+    server = c.server
+    if server.masterhost is None or server.config.replica_serve_stale_data or server.repl.connected:
+        return False
+    queued = [row for row, _ in c.mstate.commands] if cmd.name == "exec" else []
+    return any("stale" not in row.flags for row in [cmd, *queued])
 
 
 def auth_required(c: Client) -> bool:

@@ -94,7 +94,7 @@ class Client:
         self.argv: list[bytes] = []
         self.cmd: Command | None = None  # the command that runs, EXEC's queued ones too
         self.lastcmd: Command | None = None  # the last one sent by this client
-        self.force_propagation = False  # propagate even if nothing changed
+        self.force_propagation = 0  # PROPAGATE_*: told even if nothing changed
         self.rewritten: list[bytes] | None = None
         # An argv with secrets and the form of it that logs may show.
         self.shown_argv: tuple[list[bytes], list[bytes]] | None = None
@@ -159,13 +159,16 @@ class Client:
 
         networking.c: rewriteClientCommandVector()
         """
-        if self.server.propagation.active:
+        if self.server.propagation.targets:
             self.rewritten = list(argv)
 
-    def force_command_propagation(self) -> None:
-        """Propagate the command even if it changes nothing. server.c: forceCommandPropagation()"""
-        if self.server.propagation.active:
-            self.force_propagation = True
+    def force_command_propagation(self, target: int) -> None:
+        """Tell *target* (PROPAGATE_*) of the command even if it changes nothing.
+
+        server.c: forceCommandPropagation()
+        """
+        if self.server.propagation.targets:
+            self.force_propagation |= target
 
     def exec(self) -> Reply:
         """Run the queued transaction. multi.c: execCommand()"""

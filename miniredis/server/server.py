@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
+    CLIENT_SLAVE,
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
@@ -31,6 +33,7 @@ from miniredis.keyspace.expire import (
     StaleGate,
 )
 from miniredis.keyspace.notify import NOTIFY_EVERYTHING
+from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import SILENT, Probe
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
 from miniredis.server.checks import check_command, reply_is_wanted
@@ -49,6 +52,9 @@ from miniredis.server.pause import (
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
+from miniredis.server.repl_family import join_family
+from miniredis.server.replication import Replication
+from miniredis.server.replication_api import ReplicationApi
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
@@ -57,12 +63,16 @@ IDLE_CRONS_ENOUGH = 100  # missed cron runs without a deletion after which the r
 
 
 class Sink(Protocol):
-    """A listener to the replication stream: a replica link, an append-only file, a test."""
+    """Hears what an append-only file would be told: database and command."""
 
     def __call__(self, dbid: int, argv: list[bytes]) -> None: ...
 
 
-class Server(KeyspaceHooks):
+def _nothing() -> None:
+    """Nobody wants to know."""
+
+
+class Server(ReplicationApi, KeyspaceHooks):
     """A Redis server in this process.
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
@@ -70,8 +80,12 @@ class Server(KeyspaceHooks):
     costs in virtual time. *hash_function* replaces the seeded hash. *expire_engine* names
     the version of Redis whose expiry it is, see ``keyspace/engines.py``; *stale_gate* chooses
     between the gate as it is and as it was meant, see ``keyspace/expire.py``. *probe*
-    hears internal events. Other keywords are parameters of redis.conf in Python's
-    spelling, e.g. ``hz=100``, ``active_expire_effort=5``, ``databases=4``.
+    hears internal events.
+
+    *replica_of* makes it a replica of another server, on that server's clock;
+    *link_delay_ms* is how long a message between the two takes. Other keywords are
+    parameters of redis.conf in Python's spelling, e.g. ``hz=100``,
+    ``active_expire_effort=5``, ``databases=4``.
 
     Plain attributes carry Redis's names. All of them may be read; ``lock`` is held while
     a command or a time event runs.
@@ -87,8 +101,12 @@ class Server(KeyspaceHooks):
         expire_engine: str = DEFAULT_ENGINE,
         stale_gate: StaleGate = StaleGate.DEAD,
         probe: Probe = SILENT,
+        replica_of: Server | None = None,
+        link_delay_ms: float = 0,
         **config: Any,
     ) -> None:
+        if replica_of is not None:
+            clock, config = join_family(replica_of, clock, config)
         self.clock = SystemClock() if clock is None else clock
         if isinstance(self.clock, SkewedClock):
             raise TypeError("a Server needs the true clock; a SkewedClock is for its clients")
@@ -103,21 +121,24 @@ class Server(KeyspaceHooks):
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
         self.config = Config(**config)
+        self.repl_slave_ro: bool = self.config.replica_read_only
+        self.masterhost: str | None = None
+        self.us = self.clock.us()  # cached clock, and the highest one seen by a command
+        self.mstime = self.us // 1000
+        # Servers that replicate each other share one lock, lest two wait for each other's.
+        self.lock = threading.RLock() if replica_of is None else replica_of.lock
+        self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
-        self.lock = threading.RLock()
-        self.closed = False
+        self.closing = self.closed = False
         self.config.on_change = self.apply_config
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
-        self.us = self.clock.us()  # cached clock, and the highest one seen by a command
-        self.mstime = self.us // 1000
         self.start_us = self.us
         # Depth of call(). Redis has a second counter, in_nested_call, that goes with it; from
         # 7.2 on there is one, execution_nesting.
         self.fixed_time_expire = 0
         self.in_exec = False
         self.loading = False
-        self.masterhost: str | None = None
         self.current_client: Client | None = None
         self.clients: dict[int, Client] = {}
         self.next_client_id = 1
@@ -125,6 +146,7 @@ class Server(KeyspaceHooks):
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
         self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
         self.unblocked = threading.Condition(self.lock)
+        self.on_time_event: Callable[[], None] = _nothing  # a nearer event was planned
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
@@ -142,11 +164,19 @@ class Server(KeyspaceHooks):
         engine = find_engine(expire_engine)
         self.databases = [engine.database(id, self) for id in range(self.config.databases)]
         self.expire_engine: ExpireEngine = engine.cycle(self, stale_gate)
+        self.slave_keys_with_expire = SlaveKeysWithExpire(self)
         self._command_cache: dict[bytes, Command] = {}
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
         if isinstance(self.clock, VirtualClock):
             self.clock.attach(self)
+        self.repl.peers.append(self)
+        self.link_delay_ms = link_delay_ms
+        if replica_of is not None:
+            self.replicate(replica_of)
+        elif self.config.replicaof is not None:
+            host, port = self.config.replicaof
+            self.repl.set_master(host.decode("utf-8", "surrogateescape"), port)
 
     # -- listeners ------------------------------------------------------------------
 
@@ -167,8 +197,10 @@ class Server(KeyspaceHooks):
         self.probed = self._probe is not SILENT
         events: int = self.config.notify_keyspace_events
         self.notify_mask = NOTIFY_EVERYTHING if self.probed else events
-        self.propagation.active = self.probed or bool(self.propagation.sinks)
+        self.propagation.update_targets(self.probed)
         self.overheard = self.propagation.active or bool(self.monitors)
+        self.writable_replica = self.masterhost is not None and not self.repl_slave_ro
+        self.hears_expires = self.probed or self.writable_replica
 
     # -- configuration --------------------------------------------------------------
 
@@ -178,12 +210,12 @@ class Server(KeyspaceHooks):
         self.hz = config.hz
         self.active_expire_effort: int = config.active_expire_effort
         self.activerehashing: bool = config.activerehashing
+        self.repl_slave_ro = config.replica_read_only
         self.update_listeners()
         self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
         self.latency_monitor_threshold: int = config.latency_monitor_threshold
         self.latency_tracking: bool = config.latency_tracking
         self.maxmemory_lfu = "lfu" in config.maxmemory_policy
-        self.repl_slave_ro: bool = config.replica_read_only
         # The shortest command in µs that slow log or latency monitor want to hear of.
         thresholds = []
         if config.slowlog_log_slower_than >= 0:
@@ -201,6 +233,8 @@ class Server(KeyspaceHooks):
             self.pause.type != CLIENT_PAUSE_OFF
             or bool(config.requirepass)
             or config.enable_debug_command != PROTECTED_ACTION_YES
+            or self.masterhost is not None
+            or config.min_replicas_to_write > 0
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -225,11 +259,14 @@ class Server(KeyspaceHooks):
         with self.lock:
             if self.clients.pop(c.id, None) is None:
                 return
+            was_blocked = c.blocked
             pubsub_unsubscribe_all(c)
             unwatch_all_keys(c)
             self.pause.forget(c)
             self.stop_monitoring(c)
             c.outbox.clear()
+            if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
+                self.repl.client_freed(c, was_blocked)
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
 
     def start_monitoring(self, c: Client) -> None:
@@ -369,7 +406,7 @@ class Server(KeyspaceHooks):
         """Pass on a command that has just run; the reply, unless it was sent here."""
         if self.monitors and not cmd.hidden_from_monitor:
             reply = replication_feed_monitors(c, argv, reply)
-        if self.propagation.active:
+        if self.propagation.targets:
             self.propagation.after_call(c, cmd, argv, changed)
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
@@ -396,6 +433,11 @@ class Server(KeyspaceHooks):
     def process_due_events(self) -> None:
         """Run what is due now; for the virtual clock."""
         self.process_events()
+
+    def wake(self) -> None:
+        """An event nearer than all others was planned: whoever waits must look again."""
+        self.unblocked.notify_all()
+        self.on_time_event()
 
     def process_events(self) -> None:
         """Run due time events, then what precedes a sleep.
@@ -466,7 +508,9 @@ class Server(KeyspaceHooks):
         return create_latency_report(self)
 
     def add_sink(self, sink: Sink) -> None:
-        """Let *sink* hear every command of the replication stream from now on."""
+        """Let *sink* hear what an append-only file would be told from now on; see also
+        :meth:`append_only_stream`, which keeps it.
+        """
         with self.lock:
             self.propagation.add_sink(sink)
 
@@ -480,6 +524,8 @@ class Server(KeyspaceHooks):
         with self.lock:
             if self.closed:
                 return
+            self.closing = True
+            self.repl.shut_down()
             for c in list(self.clients.values()):
                 self.kill_client(c)
             self.closed = True
@@ -497,5 +543,6 @@ class Server(KeyspaceHooks):
         for db in self.databases:
             db._check()
         self.el._check()
+        self.repl._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

@@ -47,7 +47,10 @@ class EventLoop:
 
     def create_time_event(self, milliseconds: int, proc: TimeProc) -> TimeEvent:
         """Call *proc* in *milliseconds* from now. O(log N). ae.c: aeCreateTimeEvent()"""
-        when_us = self.clock.us() + milliseconds * US_PER_MS
+        return self.create_time_event_at(self.clock.us() + milliseconds * US_PER_MS, proc)
+
+    def create_time_event_at(self, when_us: int, proc: TimeProc) -> TimeEvent:
+        """Call *proc* at the instant *when_us* (µs of the clock). O(log N). Not in Redis."""
         event = TimeEvent(self._next_id, when_us, proc)
         self._next_id += 1
         self._push(event)

@@ -1,0 +1,105 @@
+"""REPLICAOF, SLAVEOF and ROLE.
+
+Differs from Redis: an address is found only among servers that were made as replicas of
+one another in this process; any other is a machine that does not answer.
+
+Redis: replication.c.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.client_flags import CLIENT_SLAVE
+from miniredis.commands.table import command
+from miniredis.errors import CommandError
+from miniredis.reply import OK, Reply, Status
+
+if TYPE_CHECKING:
+    from miniredis.server.client import Client
+
+PORT_MAX = 65535
+
+
+def _replicaof(c: Client, host: bytes, port: bytes) -> Reply:
+    """replication.c: replicaofCommand()"""
+    repl, server = c.server.repl, c.server
+    if c_string(host).lower() == b"no" and c_string(port).lower() == b"one":
+        repl.unset_master()
+        return OK
+    if c.flags & CLIENT_SLAVE:
+        raise CommandError("ERR Command is not valid when client is a replica.")
+    number = _port(port)
+    name = c_string(host).decode("utf-8", "surrogateescape")
+    if (
+        server.masterhost is not None
+        and server.masterhost.lower() == name.lower()
+        and repl.masterport == number
+    ):
+        return Status(b"OK Already connected to specified master")
+    repl.set_master(name, number)
+    return OK
+
+
+def _port(text: bytes) -> int:
+    """object.c: getRangeLongFromObjectOrReply()"""
+    try:
+        number = get_long_long(text)
+    except CommandError:
+        number = -1
+    if not 0 <= number <= PORT_MAX:
+        raise CommandError("ERR Invalid master port")
+    return number
+
+
+@command(
+    "replicaof",
+    arity=3,
+    flags="admin noscript stale no_async_loading",
+    group="server",
+    since="5.0.0",
+)
+def replicaof(c: Client, host: bytes, port: bytes) -> Reply:
+    """REPLICAOF host port | NO ONE
+
+    Makes the server a replica of another, or a primary.
+
+    replication.c: replicaofCommand()
+    """
+    return _replicaof(c, host, port)
+
+
+@command(
+    "slaveof",
+    arity=3,
+    flags="admin noscript stale no_async_loading",
+    group="server",
+    since="1.0.0",
+)
+def slaveof(c: Client, host: bytes, port: bytes) -> Reply:
+    """SLAVEOF host port | NO ONE
+
+    The old name of REPLICAOF.
+
+    replication.c: replicaofCommand()
+    """
+    return _replicaof(c, host, port)
+
+
+@command(
+    "role",
+    arity=1,
+    flags="noscript loading stale fast",
+    acl="admin dangerous",
+    group="server",
+    since="2.8.12",
+)
+def role(c: Client) -> Reply:
+    """ROLE
+
+    Whether the server is a primary or a replica, and how far the stream is.
+
+    replication.c: roleCommand()
+    """
+    return c.server.repl.role()
