@@ -207,7 +207,7 @@ class MasterSide:
         config = self.server.config
         listened = self.server.masterhost is None and bool(self.slaves or self.streams)
         if listened and loops % config.repl_ping_replica_period == 0:
-            self._feed([b"PING"])
+            self._feed([b"ping"])
         for link in list(self.slaves):
             silent = self.unixtime() - link.repl_ack_time
             if link.replstate == ONLINE and silent > config.repl_timeout:

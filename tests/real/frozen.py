@@ -13,6 +13,7 @@ import os
 import shutil
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.real.servers import RealServer
@@ -34,9 +35,14 @@ def build_library(directory: Path) -> Path:
 
 
 class FrozenServer(RealServer):
-    """``advance_ms`` moves time as ``VirtualClock.advance`` does: cron by cron."""
+    """``advance_ms`` moves time as ``VirtualClock.advance`` does: cron by cron.
 
-    def __init__(self, binary: str, directory: Path, start_ms: int) -> None:
+    *options* are further words of the command line.
+    """
+
+    def __init__(
+        self, binary: str, directory: Path, start_ms: int, options: Sequence[str] = ()
+    ) -> None:
         page = directory / "page"
         page.write_bytes(bytes(4096))
         self._file = open(page, "r+b")  # noqa: SIM115 - closed by stop()
@@ -44,7 +50,8 @@ class FrozenServer(RealServer):
         self.us = start_ms * 1000
         self._write()
         library = build_library(directory)
-        super().__init__(binary, {"LD_PRELOAD": str(library), "FROZEN_CLOCK_PAGE": os.fspath(page)})
+        env = {"LD_PRELOAD": str(library), "FROZEN_CLOCK_PAGE": os.fspath(page)}
+        super().__init__(binary, env, options)
         self._poker = self.client()
         self.next_cron_us = self.us + FIRST_CRON_MS * 1000
         self.hz = 10

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,14 @@ def free_port() -> int:
 
 
 class RealServer:
-    """A redis-server process of our own, empty, without persistence."""
+    """A redis-server process of our own, empty, without persistence unless *options* say so.
 
-    def __init__(self, binary: str, env: dict[str, str] | None = None) -> None:
+    *options* are further words of the command line, e.g. ``--appendonly yes``.
+    """
+
+    def __init__(
+        self, binary: str, env: dict[str, str] | None = None, options: Sequence[str] = ()
+    ) -> None:
         self.version = version_of(binary)
         self.dir = tempfile.mkdtemp(prefix="miniredis-test-")
         self.port = free_port()
@@ -62,6 +68,7 @@ class RealServer:
         args += ["--appendonly", "no", "--dir", self.dir]
         if self.version >= (7, 0):
             args += ["--enable-debug-command", "yes"]
+        args += options
         self.process = subprocess.Popen(
             args, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL
         )
