@@ -55,7 +55,7 @@ class Channel:
         if self._planned or self.held or self.closed or not self.queue:
             return
         self._planned = True
-        self.receiver.el.create_time_event_at(self.queue[0][0], self._arrive)
+        self.receiver.el.create_arrival(self.queue[0][0], self._arrive)
         self.receiver.wake()
 
     def _arrive(self) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from miniredis.clock import US_PER_MS, Clock
 
+ARRIVALS_FIRST = 1 << 62  # taken from the id of an arrival
 AE_NOMORE = -1  # returned by a callback that does not want to run again
 
 TimeProc = Callable[[], int]
@@ -47,11 +48,17 @@ class EventLoop:
 
     def create_time_event(self, milliseconds: int, proc: TimeProc) -> TimeEvent:
         """Call *proc* in *milliseconds* from now. O(log N). ae.c: aeCreateTimeEvent()"""
-        return self.create_time_event_at(self.clock.us() + milliseconds * US_PER_MS, proc)
+        return self._create(self._next_id, self.clock.us() + milliseconds * US_PER_MS, proc)
 
-    def create_time_event_at(self, when_us: int, proc: TimeProc) -> TimeEvent:
-        """Call *proc* at the instant *when_us* (µs of the clock). O(log N). Not in Redis."""
-        event = TimeEvent(self._next_id, when_us, proc)
+    def create_arrival(self, when_us: int, proc: TimeProc) -> TimeEvent:
+        """Call *proc* when something arrives, before the time events of the same instant.
+
+        So the order is that of a turn of Redis's loop: sockets first. ae.c: aeProcessEvents()
+        """
+        return self._create(self._next_id - ARRIVALS_FIRST, when_us, proc)
+
+    def _create(self, id: int, when_us: int, proc: TimeProc) -> TimeEvent:
+        event = TimeEvent(id, when_us, proc)
         self._next_id += 1
         self._push(event)
         return event

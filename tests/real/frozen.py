@@ -63,9 +63,18 @@ class FrozenServer(RealServer):
     def ms(self) -> int:
         return self.us // 1000
 
+    def set_us(self, us: int) -> None:
+        """Let it be *us*, without waking the server."""
+        self.us = us
+        self._write()
+
     def advance_ms(self, ms: int) -> None:
         """Move *ms* ahead, stopping at each cron's instant so that it runs there."""
-        target = self.us + ms * 1000
+        self.advance_us(ms * 1000)
+
+    def advance_us(self, us: int) -> None:
+        """The same in µs."""
+        target = self.us + us
         while self.next_cron_us <= target:
             self.us = self.next_cron_us
             self._write()
