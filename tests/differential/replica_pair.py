@@ -58,6 +58,7 @@ class ReplicaPair:
         self.hashes = [learn_hashes(client, KEYS) for client in self.real]
         for admin in self.admins:
             admin(b"CONFIG", b"SET", b"notify-keyspace-events", EVENTS.encode())
+        self.detached = True  # the real replica is none now
         self.relay = Relay(self.primary.port, lambda: self.primary.us)
 
     # -- the real side -----------------------------------------------------------------
@@ -106,10 +107,11 @@ class ReplicaPair:
         target = self.primary.us + ms * 1000
         while True:
             stops = [target, self.primary.next_cron_us]
-            if settle and (due := self.relay.next_due_us()) is not None:
+            due = self.relay.next_due_us() if settle and not self.detached else None
+            if due is not None:
                 stops.append(due)
             stop = max(min(stops), self.primary.us)
-            if settle and stop == self.relay.next_due_us():
+            if stop == due:
                 self.primary.set_us(stop)
                 self.settle()  # sockets come before timers
             self.primary.advance_us(stop - self.primary.us)
@@ -118,6 +120,20 @@ class ReplicaPair:
                 self.settle()
             if stop == target:
                 return
+
+    def jump(self, crons: int) -> None:
+        """Pass the instants of so many crons and run the next, on both sides.
+
+        For servers that answer nobody until then: CLIENT PAUSE ALL.
+        """
+        target = self.primary.next_cron_us + crons * 100_000
+        self.primary.set_us(target)
+        self.primary.next_cron_us = target + 100_000
+        self.primary.advance_us(0)
+        self._poke()
+        self.settle()
+        self.clock.advance_to_us(target)
+        self.compare_events("jump")
 
     # -- both sides -----------------------------------------------------------------------
 
@@ -191,6 +207,13 @@ class ReplicaPair:
                 return b"%d" % (now + int(word[len(prefix) :]))
         return word
 
+    def reply(self, which: int, argv: tuple[bytes, ...]) -> bytes:
+        """The one reply of both sides."""
+        expected = self.real[which](*argv)
+        got = self.run_mine(self.mine[which], argv)
+        assert got == expected, (argv, got, expected)
+        return expected
+
     def step(self, step: Step) -> bytes:
         """Do the same on both sides and compare; the one reply."""
         expected = b""
@@ -200,16 +223,17 @@ class ReplicaPair:
         else:
             which, words = step
             argv = tuple(self.complete(word) for word in words)
-            expected = self.real[which](*argv)
-            got = self.run_mine(self.mine[which], argv)
-            assert got == expected, (argv, got, expected)
+            expected = self.reply(which, argv)
             self.settle()
             self.clock.advance(0)
+        self.compare_events(step)
+        return expected
+
+    def compare_events(self, after: object) -> None:
         for which in (PRIMARY, REPLICA):
             mine, real = self.my_events(which), self.real_events(which)
-            assert mine == real, (step, which, mine, real)
+            assert mine == real, (after, which, mine, real)
             self.servers[which]._check()
-        return expected
 
     def compare_all(self) -> None:
         """Data, what was counted, and how many bytes the stream has grown."""

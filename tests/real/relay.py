@@ -6,6 +6,7 @@ says waits until the test lets it pass, or goes on at once while the relay is op
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections import deque
@@ -54,6 +55,8 @@ class Relay:
         try:
             while data := primary.recv(CHUNK):
                 with self.lock:
+                    if replica is not self.replica:
+                        break  # it has connected anew
                     self.bytes_in += len(data)
                     due = self.now_us() + (self.delay_us or 0)
                     self.queue.append((due, data))
@@ -63,13 +66,15 @@ class Relay:
         except OSError:
             pass
         replica.close()
+        primary.close()
 
     def _send_due(self, now_us: int) -> None:
         while self.queue and self.queue[0][0] <= now_us:
             data = self.queue.popleft()[1]
             self.bytes_out += len(data)
             assert self.replica is not None
-            self.replica.sendall(data)
+            with contextlib.suppress(OSError):  # the replica has gone
+                self.replica.sendall(data)
 
     def wait_for(self, bytes_in: int) -> None:
         """Until the primary has sent so many bytes in all."""
