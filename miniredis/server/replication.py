@@ -85,22 +85,29 @@ class Replication(MasterSide):
 
     # -- roles -------------------------------------------------------------------------
 
-    def set_master(self, host: str, port: int) -> None:
-        """Become a replica of another server. replication.c: replicationSetMaster()"""
+    def set_master(self, host: str, port: int, own_history: bool = True) -> None:
+        """Become a replica of another server. replication.c: replicationSetMaster()
+
+        With *own_history* it offers what it has, as the new primary may continue just that.
+        """
         server = self.server
         was_master = server.masterhost is None
         server.masterhost = None  # so that losing the old primary does not reconnect to it
         self._drop_link()
         server.masterhost = host
         self.masterport = port
-        if was_master:
-            # What we have may be what the new primary continues.
+        if was_master and own_history:
             self.cached_master = CachedMaster(
                 server.replid, self.master_repl_offset, server.databases[0]
             )
         self.repl_state = STATE_CONNECT
         self._role_changed()
         self.connect_with_master()
+
+    def begin_as_replica(self, host: str, port: int) -> None:
+        """A server that was started as a replica has no history to go on from."""
+        with self.server.lock:
+            self.set_master(host, port, own_history=False)
 
     def unset_master(self) -> None:
         """Become a primary; the duty to expire begins. replication.c: replicationUnsetMaster()"""
@@ -206,6 +213,8 @@ class Replication(MasterSide):
             self._load(message)
         elif isinstance(message, Continue):
             self._go_on(message)
+        elif self.master is not None:
+            self._drop_link()  # which connects anew
         else:
             self._drop_link()
             self.connect_with_master()

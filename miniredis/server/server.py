@@ -53,6 +53,7 @@ from miniredis.server.pause import (
 )
 from miniredis.server.propagation import Propagation
 from miniredis.server.repl_family import join_family
+from miniredis.server.repl_link import LOCALHOST
 from miniredis.server.replication import Replication
 from miniredis.server.replication_api import ReplicationApi
 from miniredis.server.slowlog import SlowLog
@@ -173,10 +174,10 @@ class Server(ReplicationApi, KeyspaceHooks):
         self.repl.peers.append(self)
         self.link_delay_ms = link_delay_ms
         if replica_of is not None:
-            self.replicate(replica_of)
+            self.repl.begin_as_replica(LOCALHOST, replica_of.config.port)
         elif self.config.replicaof is not None:
             host, port = self.config.replicaof
-            self.repl.set_master(host.decode("utf-8", "surrogateescape"), port)
+            self.repl.begin_as_replica(host.decode("utf-8", "surrogateescape"), port)
 
     # -- listeners ------------------------------------------------------------------
 
