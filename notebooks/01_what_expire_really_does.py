@@ -329,8 +329,8 @@ print("effort  true stale %  INFO %  true/INFO  CPU %")
 for effort, (_, true, shown, cpu) in measured.items():
     print(f"{effort:6}  {true:12.1f}  {shown:6.1f}  {true / shown:9.2f}  {cpu:5.2f}")
 
-assert [round(measured[effort][1], 1) for effort in (1, 5, 10)] == [16.6, 8.5, 4.6]
-assert [round(measured[effort][2], 1) for effort in (1, 5, 10)] == [25.2, 13.3, 6.7]
+assert [round(measured[effort][1], 1) for effort in (1, 5, 10)] == [16.6, 8.4, 4.4]
+assert [round(measured[effort][2], 1) for effort in (1, 5, 10)] == [25.2, 13.2, 6.6]
 assert all(0.6 < true / shown < 0.7 for _, true, shown, _ in measured.values())
 
 # %%
@@ -415,7 +415,7 @@ assert estimate == 0.05
 # 3. 275 ms after the death, against 8 ms. The first cycle runs into its limit of 25 ms and
 #    must wait for the next cron, 100 ms later. So do four more: until then the work gets
 #    a fifth of the time (25 of 125 ms) and 1 ms more, the fast cycle after each time-out.
-# 4. 8.9 %, near to effort 5 at hz 10 (8.5 %). Ten times as many calls look at ten times as
+# 4. 8.9 %, near to effort 5 at hz 10 (8.4 %). Ten times as many calls look at ten times as
 #    many windows at least, so the cursor comes round sooner.
 #
 # ---
@@ -426,7 +426,7 @@ assert estimate == 0.05
 # 3. 死亡之后 275 毫秒，而之前是 8 毫秒。第一个周期碰到 25 毫秒的上限，必须等 100 毫秒后的下一个 cron。
 #    之后还有四个周期也是如此：在此期间，这项工作只得到五分之一的时间（125 毫秒中的 25 毫秒），
 #    外加每次超时之后一个快速周期的 1 毫秒。
-# 4. 8.9 %，接近 `hz` 为 10 时的 effort 5（8.5 %）。调用次数是十倍，看的窗口至少也是十倍，游标更快地转回来。
+# 4. 8.9 %，接近 `hz` 为 10 时的 effort 5（8.4 %）。调用次数是十倍，看的窗口至少也是十倍，游标更快地转回来。
 #
 # </details>
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -34,6 +35,33 @@ def test_expire_json() -> None:
     status, output = run("expire", "--keys", "500", "--ttl", "100ms", "--ttl-max", "2s", "--json")
     assert status == 0
     assert json.loads(output)["keys"] == 500
+
+
+def test_expire_with_another_engine() -> None:
+    seen = {}
+    for engine in ("7.0", "7.4"):
+        status, output = run(
+            "expire", "--keys", "5000", "--ttl", "1s", "--engine", engine, "--json"
+        )
+        assert status == 0
+        result = json.loads(output)
+        assert result["engine"] == engine
+        seen[engine] = result["gone_after_first_death_ms"]["100%"]
+    assert seen["7.4"] < seen["7.0"]
+    status, output = run("expire", "--engine", "1.0")
+    assert status == 2
+    assert "'7.4'" in output
+
+
+def test_engines_side_by_side() -> None:
+    status, output = run("engines", "7.0", "--json")
+    assert status == 0
+    (row,) = json.loads(output)
+    assert row["engine"] == "7.0" and row["gone_100_ms"] >= row["gone_99_ms"] > 0
+    status, output = run("engines", "8.2")
+    assert status == 0
+    assert output.splitlines()[1].startswith("8.2 ")
+    assert run("engines", "nine")[0] == 2
 
 
 def test_ttls_from_a_file(tmp_path: Path) -> None:
@@ -137,3 +165,70 @@ def test_ttls_of_a_live_server(real_server: object) -> None:
     assert status == 0
     assert json.loads(output)["keys"] == 20
     assert r.dbsize() == 21
+
+
+QUICK = ("strategies", "--duration", "2s", "--rate", "500", "--ttl", "100ms")
+
+
+def test_strategies_prints_a_table_and_draws(tmp_path: Path) -> None:
+    figure = tmp_path / "strategies.png"
+    status, output = run(*QUICK, "-o", str(figure))
+    assert status == 0
+    for words in ("periodic", "Redis:", "dead keys held, mean", "longest pause", "▁"):
+        assert words in output
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert [path.name for path in tmp_path.iterdir()] == ["strategies.png"]
+
+
+def test_strategies_json() -> None:
+    status, output = run(*QUICK, "--only", "redis, heap", "--hz", "100", "--json")
+    assert status == 0
+    redis_, heap = json.loads(output)
+    assert (redis_["strategy"], heap["strategy"]) == ("redis", "heap")
+    assert redis_["deaths"] == heap["deaths"] > 50
+    assert redis_["cycles"] == 200
+    assert heap["lag_ms"] == {"p50": 0, "p99": 0, "p100": 0}
+
+
+def test_strategies_on_a_terminal_without_unicode() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "miniredis", *QUICK, "--only", "lazy,redis"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b">= " in done.stdout and b" us" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--keys", "0"], "--keys"),
+        (["--rate", "0"], "--rate"),
+        (["--rate", "nan"], "rate must be"),
+        (["--reads", "1.5"], "--reads"),
+        (["--reads", "0.9", "--deletes", "0.3"], "add up to 1.23"),
+        (["--skew", "-1"], "--skew"),
+        (["--ttl-dist", "weekly"], "--ttl-dist"),
+        (["--ttl-dist", "fixed", "--ttl-max", "5s"], "only uniform"),
+        (["--ttl", "5s", "--ttl-max", "1s"], "longest"),
+        (["--ttl", "5"], "is no time"),
+        (["--only", "heap,cron"], "one of heap, wheel, lazy, periodic, redis"),
+        (["--only", ""], "one of heap"),
+        (["--effort", "11"], "--effort"),
+        (["-o", "/no/such/directory/x.png"], "does not exist"),
+    ],
+)
+def test_strategies_wrong_usage_is_status_2(args: list[str], message: str) -> None:
+    status, output = run("strategies", *args)
+    assert status == 2, output
+    assert message in output
+    assert "Traceback" not in output
+
+
+def test_strategies_that_cannot_be_drawn(tmp_path: Path) -> None:
+    status, output = run(*QUICK, "--only", "lazy", "-o", str(tmp_path / "x.xyz"))
+    assert status == 1
+    assert "cannot write" in output
+    assert not list(tmp_path.iterdir())

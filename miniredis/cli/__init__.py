@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import click
 
+from miniredis.cli.engines import engines
 from miniredis.cli.expire import expire
 from miniredis.cli.serve import serve
+from miniredis.cli.strategies import strategies
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,7 +20,7 @@ def cli() -> None:
     """A Redis inside Python, for seeing how Redis works."""
 
 
-for command in (expire, serve):
+for command in (engines, expire, serve, strategies):
     cli.add_command(command)
 
 

@@ -11,6 +11,7 @@ import click
 from miniredis.cli.params import Duration
 from miniredis.cli.progress import show_progress
 from miniredis.cli.ttls import check_sources, find_ttls
+from miniredis.keyspace.engines import DEFAULT_ENGINE, ENGINES
 
 if TYPE_CHECKING:
     from miniredis.lab.experiments import ExpiryResult
@@ -34,6 +35,13 @@ MAX_KEYS = 50_000_000
 @click.option("--column", help="Header of the column in the --ttls file.  [default: the first]")
 @click.option("--from", "source", metavar="URL", help="Read the times to live of a live server.")
 @click.option("--effort", type=click.IntRange(1, 10), default=1, show_default=True)
+@click.option(
+    "--engine",
+    type=click.Choice(list(ENGINES)),
+    default=DEFAULT_ENGINE,
+    show_default=True,
+    help="Version of Redis whose expiry it is.",
+)
 @click.option("--hz", type=click.IntRange(1, 500), default=10, show_default=True)
 @click.option(
     "--poll",
@@ -54,6 +62,7 @@ def expire(
     column: str | None,
     source: str | None,
     effort: int,
+    engine: str,
     hz: int,
     poll: int | None,
     no_activerehashing: bool,
@@ -81,6 +90,7 @@ def expire(
                 seed=seed,
                 poll_ms=poll or 0,
                 progress=progress,
+                engine=engine,
                 activerehashing=not no_activerehashing,
             )
         except ValueError as error:
@@ -113,7 +123,8 @@ def _print_table(result: ExpiryResult, output: Path | None) -> None:
     from rich.table import Table
 
     table = Table(
-        title=f"{result.keys:,} keys, hz {result.hz}, effort {result.effort}, seed {result.seed}",
+        title=f"{result.keys:,} keys, hz {result.hz}, effort {result.effort}, "
+        f"engine {result.engine}, seed {result.seed}",
         show_header=False,
     )
     first = result.first_death_ms

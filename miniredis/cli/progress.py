@@ -17,7 +17,9 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         "read": "reading times to live",
         "write": "writing keys",
         "expire": "letting them expire",
+        "run": "running the strategies",
         "draw": "drawing",
+        "engines": "comparing engines",
     }
     console = Console(stderr=True)
     bar = Progress(

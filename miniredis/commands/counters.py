@@ -53,7 +53,7 @@ def incr_decr(c: Client, key: bytes, incr: int) -> int:
         ):
             o.encoding = None
             if db.dict.rehashidx >= 0:
-                db.dict.rehash_step()
+                db.dict.rehash_step_for(key)
         o.ptr = b"%d" % value
     if db.watched_keys:
         server.signal_modified_key(db, key)

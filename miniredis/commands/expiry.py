@@ -108,7 +108,7 @@ def expire(c: Client, key: bytes, seconds: bytes, *args: bytes) -> Reply:
 
     expire.c: expireCommand()
     """
-    return expire_generic(c, key, seconds, args, c.server.now_ms(), SECONDS)
+    return expire_generic(c, key, seconds, args, c.server.ttl_clock_ms(), SECONDS)
 
 
 @command(
@@ -127,7 +127,7 @@ def pexpire(c: Client, key: bytes, milliseconds: bytes, *args: bytes) -> Reply:
 
     expire.c: pexpireCommand()
     """
-    return expire_generic(c, key, milliseconds, args, c.server.now_ms(), MILLISECONDS)
+    return expire_generic(c, key, milliseconds, args, c.server.ttl_clock_ms(), MILLISECONDS)
 
 
 @command(
@@ -171,9 +171,9 @@ def pexpireat(c: Client, key: bytes, unix_time_milliseconds: bytes, *args: bytes
 def ttl_generic(c: Client, key: bytes, output_ms: bool, output_abs: bool) -> int:
     """-2 without the key, -1 without a TTL, else the time left or the time of death.
 
-    Seconds are rounded to the nearest, halves up: a living key may show 0. The clock is
-    read afresh, so within a transaction the answer may be 0 for a key that look-ups, whose
-    clock stands still, go on seeing.
+    Seconds are rounded to the nearest, halves up: a living key may show 0. Until 7.0 the
+    clock is read afresh, so within a transaction the answer may be 0 for a key that
+    look-ups, whose clock stands still, go on seeing.
 
     expire.c: ttlGenericCommand()
     """
@@ -182,7 +182,7 @@ def ttl_generic(c: Client, key: bytes, output_ms: bool, output_abs: bool) -> int
     when = c.db.get_expire(key)
     if when == NO_EXPIRE:
         return -1
-    ttl = max(when if output_abs else when - c.server.now_ms(), 0)
+    ttl = max(when if output_abs else when - c.server.ttl_clock_ms(), 0)
     return ttl if output_ms else (ttl + 500) // 1000
 
 

@@ -34,7 +34,8 @@ def del_generic(c: Client, keys: tuple[bytes, ...]) -> int:
     db, server = c.db, c.server
     numdel = 0
     for key in keys:
-        db.expire_if_needed(key)
+        if db.expire_if_needed(key) and db.expired_is_deleted and key not in db.dict:
+            continue
         if db.delete(key):
             server.signal_modified_key(db, key)
             db.notify(NOTIFY_GENERIC, b"del", key)
@@ -179,10 +180,13 @@ def _rename(c: Client, key: bytes, newkey: bytes, nx: bool) -> Reply:
         if nx:
             return 0
         db.delete(newkey)
+    if db.rename_deletes_first:
+        db.delete(key)
     db.add(newkey, o)
     if when != NO_EXPIRE:
-        db.set_expire(newkey, when)
-    db.delete(key)
+        db.set_expire_by_link(newkey, when)
+    if not db.rename_deletes_first:
+        db.delete(key)
     server.signal_modified_key(db, key)
     server.signal_modified_key(db, newkey)
     db.notify(NOTIFY_GENERIC, b"rename_from", key)

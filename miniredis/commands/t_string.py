@@ -93,7 +93,7 @@ def parse_extended_string_arguments(
 def get_expire_milliseconds(c: Client, expire: bytes, flags: int) -> int:
     """The absolute Unix time in ms that a time argument means; it must lie after 1970.
 
-    A relative time counts from a fresh reading of the clock. t_string.c:
+    A relative time counts from a fresh reading of the clock (until 7.0). t_string.c:
     getExpireMillisecondsOrReply()
     """
     when = get_long_long(expire)
@@ -103,7 +103,7 @@ def get_expire_milliseconds(c: Client, expire: bytes, flags: int) -> int:
     if seconds:
         when *= 1000
     if flags & _RELATIVE:
-        when += c.server.now_ms()
+        when += c.server.ttl_clock_ms()
         if when > LLONG_MAX:
             raise invalid_expire(c.fullname())
     return when
@@ -127,13 +127,14 @@ def set_generic(
     if flags and ((flags & OBJ_SET_NX and found) or (flags & OBJ_SET_XX and not found)):
         return abort_reply
     o = RedisObject(OBJ_STRING, val, server.new_object_lru)
-    db.set_key(key, o, keepttl=flags & OBJ_KEEPTTL != 0, exists=found)
+    keepttl = flags & OBJ_KEEPTTL != 0 or (when is not None and db.set_updates_expire)
+    db.set_key(key, o, keepttl=keepttl, exists=found)
     server.dirty += 1
     listened = server.notify_mask
     if listened & NOTIFY_STRING:
         db.notify(NOTIFY_STRING, b"set", key)
     if when is not None:
-        db.set_expire(key, when)
+        db.set_expire_by_link(key, when)
         if server.propagation.targets:
             c.rewrite(b"SET", key, val, b"PXAT", b"%d" % when)
         if listened & NOTIFY_GENERIC:

@@ -89,11 +89,19 @@ class RedisDb:
 
     __slots__ = ("avg_ttl", "dict", "expires", "expires_cursor", "id", "server", "watched_keys")
 
+    dict_type: type[Dict] = Dict
+    #: Whether SET with a time leaves the old time to be overwritten. Until 7.0 it goes first.
+    set_updates_expire = False
+    #: Whether DEL is done with a key that it finds expired. Until 7.2 it deletes once more.
+    expired_is_deleted = False
+    #: Whether RENAME takes the old name away before it adds the new one.
+    rename_deletes_first = False
+
     def __init__(self, id: int, server: KeyspaceServer) -> None:
         self.id = id
         self.server = server
-        self.dict = Dict(server.hash_function, server.rng)
-        self.expires = Dict(server.hash_function, server.rng)
+        self.dict = self.dict_type(server.hash_function, server.rng)
+        self.expires = self.dict_type(server.hash_function, server.rng)
         self.dict.on_rehash = self._rehash_hook("dict")
         self.expires.on_rehash = self._rehash_hook("expires")
         self.avg_ttl = 0
@@ -147,7 +155,7 @@ class RedisDb:
                 expire_flags |= EXPIRE_FORCE_DELETE_EXPIRED
             if flags & LOOKUP_NOEXPIRE:
                 expire_flags |= EXPIRE_AVOID_DELETE_EXPIRED
-            if not flags & LOOKUP_UNCHECKED and self.expire_if_needed(key, expire_flags):
+            if not flags & LOOKUP_UNCHECKED and self.expire_found_if_needed(key, expire_flags):
                 entry = None
         if entry is None:
             self._miss(key, flags)
@@ -190,7 +198,7 @@ class RedisDb:
         """Give an existing key another value; its TTL stays. db.c: dbOverwrite()"""
         d = self.dict
         if d.rehashidx >= 0:
-            d.rehash_step()
+            d.rehash_step_for(key)
         entry = d.index[key]
         if self.server.maxmemory_lfu:
             val.lru = entry.val.lru
@@ -267,7 +275,7 @@ class RedisDb:
         if entry is None:
             return NO_EXPIRE
         if self.dict.rehashidx >= 0:
-            self.dict.rehash_step()
+            self.dict.rehash_step_for(key)
         when: int = entry.val
         return when
 
@@ -278,7 +286,7 @@ class RedisDb:
         """
         d = self.dict
         if d.rehashidx >= 0:
-            d.rehash_step()
+            d.rehash_step_for(key)
         main = d.index[key]
         entry = self.expires.add(main.key, when, main.hash)
         if entry is None:
@@ -286,15 +294,23 @@ class RedisDb:
         if self.server.hears_expires:
             self.server.expire_was_set(self, key, when)
 
+    #: The same for a key that the running command has just written. Not to cost a call it is
+    #: the same function: a subclass that replaces one says what becomes of the other.
+    set_expire_by_link = set_expire
+
     def remove_expire(self, key: bytes) -> bool:
         """Make *key* persistent; whether it had a TTL. db.c: removeExpire()
 
         Looks the key up in the main dict first, as Redis's assertion does.
         """
         if self.dict.rehashidx >= 0:
-            self.dict.rehash_step()
+            self.dict.rehash_step_for(key)
         expires = self.expires
-        return bool(expires.index) and expires.delete(key) is not None
+        if not expires.index or expires.delete(key) is None:
+            return False
+        if self.server.probed:
+            self.server.probe.expire_removed(self.id, key)
+        return True
 
     def key_is_expired(self, key: bytes) -> bool:
         """Whether the time of *key* has passed: now > when, strictly. db.c: keyIsExpired()
@@ -333,6 +349,9 @@ class RedisDb:
             return True
         self.delete_expired_key_and_propagate(key, BY_ACCESS)
         return True
+
+    #: The same for a key that a look-up has just found; see ``set_expire_by_link``.
+    expire_found_if_needed = expire_if_needed
 
     def delete_expired_key_and_propagate(self, key: bytes, by: str) -> None:
         """Delete a key whose time has passed, with every effect in Redis's order.

@@ -27,6 +27,9 @@ Window 2: 20 more. Window 3: ``min(24, 20)``. Window 4: the 4 left. Then no key 
 TTL, and the database is done. ``expired_stale_perc`` goes from 0 to 5 %: one
 observation of 100 % at the weight of 5 %.
 
+Other versions replace single steps of it: ``expire_random.py`` before 6.0,
+``expire_scan.py`` from 7.2 on; ``engines.py`` lists them.
+
 Redis: expire.c, ``activeExpireCycle()`` as in 6.0 to 7.0.
 """
 
@@ -75,6 +78,7 @@ class ExitReason(Enum):
     NO_TTLS = "no keys with a TTL"
     SPARSE = "table filled below 1 %"
     FEW_STALE = "stale share acceptable"
+    SWEPT = "cursor back at the start"
     TIME_LIMIT = "time limit"
     # Of a whole cycle:
     DONE = "all databases visited"
@@ -97,6 +101,7 @@ class LoopReport:
     ttl_sum: int = 0  # ms, over the living keys seen
     ttl_samples: int = 0
     exit: ExitReason | None = None  # None: another window of this database follows
+    by: str = ACTIVE_EXPIRE_CYCLE_SLOW  # the type of the cycle
 
     @property
     def stale_share(self) -> float:
@@ -110,6 +115,7 @@ class CycleReport:
 
     type: str
     start_us: int
+    number: int = 0  # of this call among those that were not refused, from 1
     exit: ExitReason = ExitReason.DONE
     dbs_per_call: int = 0
     time_limit_us: int = 0
@@ -120,6 +126,12 @@ class CycleReport:
     buckets: int = 0
     stale_perc: float = 0.0  # the running estimate after this call, a fraction
     loops: list[LoopReport] = field(default_factory=list)
+
+    def add(self, loop: LoopReport) -> None:
+        """Count what a window did."""
+        self.sampled += loop.sampled
+        self.expired += loop.expired
+        self.buckets += loop.buckets
 
     @property
     def refused(self) -> bool:
@@ -144,6 +156,7 @@ class ExpireServer(KeyspaceServer, Protocol):
     stat_expired_time_cap_reached_count: int
     stat_expire_cycle_time_used: int
 
+    def ustime(self) -> int: ...
     def latency_add_sample_if_needed(self, event: str, ms: int) -> None: ...
     def propagate_pending_commands(self) -> None: ...
 
@@ -171,7 +184,15 @@ class ActiveExpireCycle:
     ``current_db`` counts databases visited, ever; ``timelimit_exit`` tells whether the
     last call ran out of time; ``last_fast_cycle`` is the start of the last fast call in
     µs. CONFIG RESETSTAT and FLUSHALL leave all three alone.
+
+    Each method is a step that another version may have differently.
     """
+
+    #: What leaving a database at once (no TTLs, sparse) adds to the count of iterations.
+    early_exit_iterations = 1
+
+    #: The least time left, in ms, with which the cycle takes a key for alive.
+    alive_from_ms = 0
 
     def __init__(self, server: ExpireServer, stale_gate: StaleGate = StaleGate.DEAD) -> None:
         self.server = server
@@ -179,6 +200,7 @@ class ActiveExpireCycle:
         self.current_db = 0
         self.timelimit_exit = False
         self.last_fast_cycle = 0
+        self.cycles = 0  # calls that were not refused, ever; not in Redis
 
     # -- what effort means ----------------------------------------------------------
 
@@ -220,32 +242,27 @@ class ActiveExpireCycle:
         """
         if type not in (ACTIVE_EXPIRE_CYCLE_SLOW, ACTIVE_EXPIRE_CYCLE_FAST):
             raise ValueError(f"a cycle is 'slow' or 'fast', not {type!r}")
-        report = CycleReport(type, self._ustime(), stale_perc=self.server.stat_expired_stale_perc)
+        server = self.server
+        report = CycleReport(type, server.ustime(), stale_perc=server.stat_expired_stale_perc)
         refusal = self.refusal(type, report.start_us)
         if refusal is not None:
             report.exit = refusal
             return report
+        self.begin(report)
         report.dbs_per_call = self.dbs_per_call()
         report.time_limit_us = self.time_limit_us(type)
         self.timelimit_exit = False
-        record = record or self.server.probed
-        databases = self.server.databases
-        for _ in range(report.dbs_per_call):
-            if self.timelimit_exit:
-                break
-            db = databases[self.current_db % len(databases)]
-            # Before the work, so that a call that runs out of time leaves this
-            # database for last and the next call begins with its neighbour.
-            self.current_db += 1
-            if not record and not db.expires.index:
-                # What expire_db() would do; most databases hold nothing at all.
-                report.iterations += 1
-                db.avg_ttl = 0
-                continue
-            self.expire_db(db, report, record)
-        self.server.propagate_pending_commands()
+        self.visit_databases(report, record or server.probed)
+        server.propagate_pending_commands()
         self.account(report)
         return report
+
+    def begin(self, report: CycleReport) -> None:
+        """Number a call that goes on, and tell that it does."""
+        self.cycles += 1
+        report.number = self.cycles
+        if self.server.probed:
+            self.server.probe.expire_cycle_started(report)
 
     def fast_cycle_wanted(self) -> bool:
         """Whether the gate of a fast cycle is open.
@@ -282,6 +299,23 @@ class ActiveExpireCycle:
             return self.fast_duration_us
         return max(self.slow_time_perc * 1_000_000 // self.server.hz // 100, 1)
 
+    def visit_databases(self, report: CycleReport, record: bool) -> None:
+        """Take the next databases in turn, until enough were visited or time is up."""
+        databases = self.server.databases
+        for _ in range(report.dbs_per_call):
+            if self.timelimit_exit:
+                break
+            db = databases[self.current_db % len(databases)]
+            # Before the work, so that a call that runs out of time leaves this
+            # database for last and the next call begins with its neighbour.
+            self.current_db += 1
+            if not record and not db.expires.index:
+                # What expire_db() would do; most databases hold nothing at all.
+                report.iterations += self.early_exit_iterations
+                db.avg_ttl = 0
+                continue
+            self.expire_db(db, report, record)
+
     def expire_db(self, db: RedisDb, report: CycleReport, record: bool) -> None:
         """Take windows of one database until it is clean enough, sparse, or time is up.
 
@@ -289,17 +323,16 @@ class ActiveExpireCycle:
         look at the clock.
         """
         while True:
-            report.iterations += 1
-            loop = LoopReport(db.id)
+            loop = LoopReport(db.id, by=report.type)
             if record:
                 report.loops.append(loop)
             loop.exit = self.not_worth_a_window(db)
             if loop.exit is not None:
+                report.iterations += self.early_exit_iterations
                 return
-            self.sample_window(db, loop, report.type)
-            report.sampled += loop.sampled
-            report.expired += loop.expired
-            report.buckets += loop.buckets
+            report.iterations += 1
+            self.sample_window(db, loop)
+            report.add(loop)
             self.update_avg_ttl(db, loop)
             if report.iterations % TIME_CHECK_ITERATIONS == 0 and self.out_of_time(report):
                 loop.exit = ExitReason.TIME_LIMIT
@@ -316,20 +349,25 @@ class ActiveExpireCycle:
             return ExitReason.NO_TTLS
         slots = db.expires.slots()
         if slots > DICT_HT_INITIAL_SIZE and num * 100 // slots < MIN_FILL_PERCENT:
+            self.server.ustime()  # Redis reads the time of the window before it finds out
             return ExitReason.SPARSE
         return None
 
-    def sample_window(self, db: RedisDb, loop: LoopReport, by: str) -> None:
+    def window_ms(self) -> int:
+        """The time in ms by which the keys of a window are judged."""
+        return self.server.ustime() // 1000
+
+    def sample_window(self, db: RedisDb, loop: LoopReport) -> None:
         """Walk buckets from the cursor until the window is full; delete what has died.
 
         While the table is being rehashed each cursor position means a bucket of both
         tables. Deleting moves the rehash on, even under our feet: the next entry of the
         chain was fetched before, and after a move its ``next`` leads on in its new chain.
         """
-        expires = db.expires
+        expires, by = db.expires, loop.by
         want = min(len(expires), self.keys_per_loop)
         max_buckets = want * BUCKETS_PER_KEY
-        now = self._mstime()
+        now = self.window_ms()
         sampled = expired = buckets = ttl_sum = ttl_samples = 0
         while sampled < want and buckets < max_buckets:
             for t in (0, 1):
@@ -352,12 +390,32 @@ class ActiveExpireCycle:
             db.expires_cursor = (db.expires_cursor + 1) & 0xFFFF_FFFF_FFFF_FFFF
         loop.sampled, loop.expired, loop.buckets = sampled, expired, buckets
         loop.ttl_sum, loop.ttl_samples = ttl_sum, ttl_samples
+        self.charge(loop, self.server.cost.bucket_ns)
+
+    def try_expire(self, db: RedisDb, entry: DictEntry, now: int, loop: LoopReport) -> bool:
+        """Sample one entry: delete it if its time has passed, else note its TTL.
+
+        Written out in sample_window() above. expire.c: activeExpireCycleTryExpire()
+        """
+        loop.sampled += 1
+        ttl = entry.val - now
+        if ttl < self.alive_from_ms:
+            db.delete_expired_key_and_propagate(entry.key, loop.by)
+            loop.expired += 1
+            return True
+        if ttl > 0:
+            loop.ttl_sum += ttl
+            loop.ttl_samples += 1
+        return False
+
+    def charge(self, loop: LoopReport, bucket_ns: int) -> None:
+        """Let the time pass that a window costs, where a bucket costs *bucket_ns*."""
         cost = self.server.cost
         self.server.clock.spend_ns(
             cost.window_ns
-            + buckets * cost.bucket_ns
-            + sampled * cost.sampled_ns
-            + expired * cost.deleted_ns
+            + loop.buckets * bucket_ns
+            + loop.sampled * cost.sampled_ns
+            + loop.expired * cost.deleted_ns
         )
 
     def update_avg_ttl(self, db: RedisDb, loop: LoopReport) -> None:
@@ -375,7 +433,7 @@ class ActiveExpireCycle:
 
     def out_of_time(self, report: CycleReport) -> bool:
         """Look at the clock; remember and count if the limit has passed."""
-        if self._ustime() - report.start_us <= report.time_limit_us:
+        if self.server.ustime() - report.start_us <= report.time_limit_us:
             return False
         self.timelimit_exit = True
         self.server.stat_expired_time_cap_reached_count += 1
@@ -391,7 +449,7 @@ class ActiveExpireCycle:
     def account(self, report: CycleReport) -> None:
         """Statistics at the end of a call; one that sampled nothing counts as 0 % stale."""
         server = self.server
-        report.elapsed_us = self._ustime() - report.start_us
+        report.elapsed_us = server.ustime() - report.start_us
         server.stat_expire_cycle_time_used += report.elapsed_us
         server.latency_add_sample_if_needed("expire-cycle", report.elapsed_us // 1000)
         server.stat_expired_stale_perc = (
@@ -400,12 +458,3 @@ class ActiveExpireCycle:
         report.stale_perc = server.stat_expired_stale_perc
         if server.probed:
             server.probe.expire_cycle(report)
-
-    # -- reading the clock costs time as well -------------------------------------------
-
-    def _ustime(self) -> int:
-        self.server.clock.spend_ns(self.server.cost.clock_read_ns)
-        return self.server.clock.us()
-
-    def _mstime(self) -> int:
-        return self._ustime() // 1000

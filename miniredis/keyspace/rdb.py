@@ -63,6 +63,8 @@ def rdb_load_db(
             continue
         entry = db.dict.add(key, _loaded(old, access_time(old)))
         assert entry is not None, f"{key!r} was saved twice"
+        if db.server.probed:
+            db.server.probe.key_loaded(db.id, key)
         if when != NO_EXPIRE:
             db.set_expire(key, when)
     return skipped

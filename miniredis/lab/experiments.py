@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, CostModel, VirtualClock
+from miniredis.keyspace.engines import DEFAULT_ENGINE
 from miniredis.keyspace.expire import CycleReport, ExitReason
 from miniredis.lab.recorder import ExpiryRecorder
 from miniredis.server.server import Server
@@ -60,6 +61,7 @@ class ExpiryResult:
     cycle_us: int
     time_cap_reached: int
     remaining: int
+    engine: str = DEFAULT_ENGINE
 
     @property
     def peak_stale_share(self) -> float:
@@ -90,6 +92,7 @@ class ExpiryResult:
             "keys": self.keys,
             "hz": self.hz,
             "active_expire_effort": self.effort,
+            "engine": self.engine,
             "seed": self.seed,
             "first_death_ms": first,
             "last_death_ms": self.last_death_ms,
@@ -116,6 +119,7 @@ def run_expiry(
     effort: int = 1,
     seed: int = 0,
     cost: CostModel | None = None,
+    engine: str = DEFAULT_ENGINE,
     poll_ms: float = 0,
     patience_ms: int = DEFAULT_PATIENCE_MS,
     progress: Progress | None = None,
@@ -123,7 +127,8 @@ def run_expiry(
 ) -> ExpiryResult:
     """Write one key per element of *ttls_ms* at once and watch them being deleted.
 
-    *ttls_ms* are times to live in ms, each at least 1. *poll_ms* > 0 models an observer
+    *ttls_ms* are times to live in ms, each at least 1. *engine* names the version of Redis
+    whose expiry it is. *poll_ms* > 0 models an observer
     that wakes the event loop so often, each time giving a fast cycle its chance. The run
     ends when all keys are gone, or *patience_ms* after the last has died. *progress* is
     called with a phase, steps done and steps in all. Other keywords configure the server.
@@ -136,7 +141,15 @@ def run_expiry(
     if patience_ms < 0:
         raise ValueError(f"patience_ms must not be negative, got {patience_ms!r}")
     clock = VirtualClock(DEFAULT_START_MS)
-    server = Server(clock, seed=seed, cost=cost, hz=hz, active_expire_effort=effort, **config)
+    server = Server(
+        clock,
+        seed=seed,
+        cost=cost,
+        expire_engine=engine,
+        hz=hz,
+        active_expire_effort=effort,
+        **config,
+    )
     progress = progress or _no_progress
     start = clock.ms()
     _write_keys(server, ttls_ms, progress)
@@ -144,7 +157,9 @@ def run_expiry(
     server.probe = recorder
     deadlines = sorted(start + ttl for ttl in ttls_ms)
     _let_time_pass(server, clock, deadlines, poll_ms, patience_ms, progress)
-    return _evaluate(server, recorder, deadlines, start, effort, seed)
+    result = _evaluate(server, recorder, deadlines, start, effort, seed)
+    result.engine = engine
+    return result
 
 
 def check_ttls(ttls_ms: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from miniredis.clock import Clock
+from miniredis.clock import Clock, CostModel
 from miniredis.commands.client_flags import CLIENT_MASTER
 from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.object import (
@@ -41,6 +41,7 @@ class KeyspaceHooks(Stats):
     """Base of ``Server``; the attributes below are its."""
 
     clock: Clock
+    cost: CostModel
     databases: list[RedisDb]
     current_client: Client | None
     dirty: int
@@ -56,30 +57,45 @@ class KeyspaceHooks(Stats):
     propagation: Propagation
     slave_keys_with_expire: SlaveKeysWithExpire
     writable_replica: bool
+    ttl_clock_frozen: bool
 
     # -- the clock --------------------------------------------------------------------
 
+    def ustime(self) -> int:
+        """The time in µs; reading it costs what the cost model says. server.c: ustime()
+
+        For the work that the server does by itself. Commands are free and ask the clock.
+        """
+        us = self.clock.us()
+        self.clock.spend_ns(self.cost.clock_read_ns)
+        return us
+
     def now_ms(self) -> int:
-        """A fresh reading of the clock in ms, which TTL and EXPIRE use. Redis: mstime()"""
+        """A fresh reading of the clock in ms. Redis: mstime()"""
         return self.clock.us() // 1000
+
+    def ttl_clock_ms(self) -> int:
+        """The clock of TTL and of relative times, in ms: a fresh one until 7.0.
+
+        From 7.2 on it is the clock of look-ups, which stands still during a command.
+        server.c: commandTimeSnapshot()
+        """
+        return self.mstime if self.ttl_clock_frozen else self.clock.us() // 1000
 
     def update_cached_time(self, us: int) -> None:
         """Set the clock that stands still during a command. server.c: updateCachedTime()"""
         self.us = us
         self.mstime = us // 1000
 
-    def get_lru_clock(self) -> int:
-        """Seconds, wrapping after 194 days. evict.c: getLRUClock()"""
-        return (self.mstime // LRU_CLOCK_RESOLUTION) & LRU_CLOCK_MAX
-
-    def refresh_lru_clock(self) -> None:
-        """Note the clock for accesses, and the ``lru`` field that a new object gets.
+    def refresh_lru_clock(self, now_ms: int) -> None:
+        """Note the clock, in seconds that wrap after 194 days, for accesses, and
+        the ``lru`` field that a new object gets.
 
         Under an LFU policy that field holds minutes and a counter that begins at 5, lest
-        a new key be evicted at once. object.c: createObject()
+        a new key be evicted at once. evict.c: getLRUClock(), object.c: createObject()
         """
-        self.lruclock = self.get_lru_clock()
-        minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+        self.lruclock = now_ms // LRU_CLOCK_RESOLUTION & LRU_CLOCK_MAX
+        minutes = lfu_get_time_in_minutes(now_ms // 1000)
         self.new_object_lru = minutes << 8 | LFU_INIT_VAL if self.maxmemory_lfu else self.lruclock
 
     def lru_clock(self) -> int:
@@ -122,12 +138,14 @@ class KeyspaceHooks(Stats):
 
     def check_already_expired(self, when: int) -> bool:
         """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
-        return when <= self.now_ms() and not self.loading and self.masterhost is None
+        return when <= self.ttl_clock_ms() and not self.loading and self.masterhost is None
 
     def empty_data(self, databases: list[RedisDb]) -> int:
         """Drop all keys of *databases*; how many there were. db.c: emptyData()"""
         for db in databases:
             touch_all_watched_keys_in_db(db, None)
+            if self.probed:
+                self.probe.emptied(db.id)
         if databases is self.databases:
             self.slave_keys_with_expire.flush()
         return sum(db.empty() for db in databases)
@@ -153,6 +171,8 @@ class KeyspaceHooks(Stats):
             touch_all_watched_keys_in_db(db1, db2)
             touch_all_watched_keys_in_db(db2, db1)
             db1.swap(db2)
+            if self.probed:
+                self.probe.swapped(db1.id, db2.id)
 
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None:
         """Queue the DEL or UNLINK of an expired key. db.c: propagateDeletion()"""
@@ -166,9 +186,9 @@ class KeyspaceHooks(Stats):
 
     def time_expire_del(self, delete: Callable[[], object]) -> None:
         """Delete an expired key under the latency monitor's eye (event ``expire-del``)."""
-        start = self.clock.ms()
+        start = self.ustime() // 1000
         delete()
-        self.latency_add_sample_if_needed("expire-del", self.clock.ms() - start)
+        self.latency_add_sample_if_needed("expire-del", self.ustime() // 1000 - start)
 
     def latency_add_sample_if_needed(self, event: str, ms: int) -> None:
         """Tell the latency monitor, if it is on and *ms* reaches its threshold."""

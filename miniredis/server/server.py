@@ -25,7 +25,7 @@ from miniredis.commands.client_flags import (
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError, ServerClosedError
-from miniredis.keyspace.engines import DEFAULT_ENGINE, find_engine
+from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
     CycleReport,
@@ -34,7 +34,7 @@ from miniredis.keyspace.expire import (
 )
 from miniredis.keyspace.notify import NOTIFY_EVERYTHING
 from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
-from miniredis.probe import SILENT, Probe
+from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
@@ -43,6 +43,7 @@ from miniredis.server.cron import server_cron
 from miniredis.server.info import gen_redis_info_string
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor, create_latency_report
+from miniredis.server.listeners import Listeners
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
 from miniredis.server.pause import (
@@ -73,7 +74,7 @@ def _nothing() -> None:
     """Nobody wants to know."""
 
 
-class Server(ReplicationApi, KeyspaceHooks):
+class Server(ReplicationApi, Listeners, KeyspaceHooks):
     """A Redis server in this process.
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
@@ -81,7 +82,8 @@ class Server(ReplicationApi, KeyspaceHooks):
     costs in virtual time. *hash_function* replaces the seeded hash. *expire_engine* names
     the version of Redis whose expiry it is, see ``keyspace/engines.py``; *stale_gate* chooses
     between the gate as it is and as it was meant, see ``keyspace/expire.py``. *probe*
-    hears internal events.
+    hears internal events; *record_history* keeps what happens to each key, see
+    ``server/listeners.py``.
 
     *replica_of* makes it a replica of another server, on that server's clock;
     *link_delay_ms* is how long a message between the two takes. Other keywords are
@@ -99,11 +101,12 @@ class Server(ReplicationApi, KeyspaceHooks):
         *,
         cost: CostModel | None = None,
         hash_function: HashFunction | None = None,
-        expire_engine: str = DEFAULT_ENGINE,
+        expire_engine: str | Engine = DEFAULT_ENGINE,
         stale_gate: StaleGate = StaleGate.DEAD,
         probe: Probe = SILENT,
         replica_of: Server | None = None,
         link_delay_ms: float = 0,
+        record_history: bool = False,
         **config: Any,
     ) -> None:
         if replica_of is not None:
@@ -159,18 +162,23 @@ class Server(ReplicationApi, KeyspaceHooks):
         self.dirty = 0  # changes of the data set, ever
         super().__init__()
         self.gates = False
+        self.stale_gate = stale_gate
         self.hz: int = self.config.hz
         self.apply_config()
-        self.refresh_lru_clock()
+        self.refresh_lru_clock(self.mstime)
         engine = find_engine(expire_engine)
         self.databases = [engine.database(id, self) for id in range(self.config.databases)]
         self.expire_engine: ExpireEngine = engine.cycle(self, stale_gate)
         self.slave_keys_with_expire = SlaveKeysWithExpire(self)
+        self.ttl_clock_frozen = engine.ttl_clock_frozen
+        self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
         if isinstance(self.clock, VirtualClock):
             self.clock.attach(self)
+        if record_history:
+            self.record_history()
         self.repl.peers.append(self)
         self.link_delay_ms = link_delay_ms
         if replica_of is not None:
@@ -181,25 +189,14 @@ class Server(ReplicationApi, KeyspaceHooks):
 
     # -- listeners ------------------------------------------------------------------
 
-    @property
-    def probe(self) -> Probe:
-        """Who hears internal events; :data:`SILENT` if nobody. May be set at any time."""
-        return self._probe
-
-    @probe.setter
-    def probe(self, probe: Probe) -> None:
-        if not isinstance(probe, Probe):
-            raise TypeError(f"probe must be a miniredis.Probe, not {probe!r}")
-        self._probe = probe
-        self.update_listeners()
-
     def update_listeners(self) -> None:
         """Note who listens to what, so that hot paths need not ask for it."""
         self.probed = self._probe is not SILENT
         events: int = self.config.notify_keyspace_events
-        self.notify_mask = NOTIFY_EVERYTHING if self.probed else events
-        self.propagation.update_targets(self.probed)
-        self.overheard = self.propagation.active or bool(self.monitors)
+        probe = self._probe
+        self.notify_mask = NOTIFY_EVERYTHING if hears(probe, "keyspace_event") else events
+        self.propagation.update_targets(hears(probe, "propagated"))
+        self.overheard = self.propagation.active or bool(self.monitors) or hears(probe, "command")
         self.writable_replica = self.masterhost is not None and not self.repl_slave_ro
         self.hears_expires = self.probed or self.writable_replica
 
@@ -224,7 +221,7 @@ class Server(ReplicationApi, KeyspaceHooks):
         if self.latency_monitor_threshold:
             thresholds.append(self.latency_monitor_threshold * 1000)
         self.slow_us = min(thresholds, default=1 << 62)
-        self.refresh_lru_clock()
+        self.refresh_lru_clock(self.mstime)
         self.update_gates()
 
     def update_gates(self) -> None:
@@ -236,6 +233,7 @@ class Server(ReplicationApi, KeyspaceHooks):
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
+            or self.stale_gate is StaleGate.REPAIRED
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -343,6 +341,8 @@ class Server(ReplicationApi, KeyspaceHooks):
         if reply is None:
             assert cmd is not None
             reply = self.call(c, cmd, argv, now)
+        if self.stale_gate is StaleGate.REPAIRED:
+            self.before_sleep()  # a fast cycle may follow any command, not only a time-out
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
             return NO_REPLY
         return reply
@@ -474,12 +474,11 @@ class Server(ReplicationApi, KeyspaceHooks):
         server.c: beforeSleep()
         """
         with self.lock:
-            if (
-                self.active_expire_enabled
-                and self.masterhost is None
-                and self.expire_engine.fast_cycle_wanted()
-            ):
-                self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
+            if self.active_expire_enabled and self.masterhost is None:
+                if self.expire_engine.fast_cycle_wanted():
+                    self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
+                else:
+                    self.ustime()  # a call that is refused has looked at the clock
             if self.pause.unblocked_clients:
                 self.pause.process_unblocked_clients()
 
@@ -496,8 +495,7 @@ class Server(ReplicationApi, KeyspaceHooks):
 
     def dbsize(self, db: int = 0) -> int:
         """Number of keys of a database, dead ones included. DBSIZE"""
-        if not 0 <= db < len(self.databases):
-            raise ValueError(f"database {db!r} does not exist: 0...{len(self.databases) - 1}")
+        self._check_db(db)
         return len(self.databases[db])
 
     def info(self, sections: Sequence[bytes] = ()) -> bytes:
@@ -534,6 +532,11 @@ class Server(ReplicationApi, KeyspaceHooks):
             if isinstance(self.clock, VirtualClock):
                 self.clock.detach(self)
             self.unblocked.notify_all()
+
+    def _check_db(self, db: int) -> None:
+        """``ValueError`` unless there is a database of this number."""
+        if not 0 <= db < len(self.databases):
+            raise ValueError(f"database {db!r} does not exist: 0...{len(self.databases) - 1}")
 
     def _check_open(self) -> None:
         if self.closed:

@@ -48,7 +48,11 @@ class EventLoop:
 
     def create_time_event(self, milliseconds: int, proc: TimeProc) -> TimeEvent:
         """Call *proc* in *milliseconds* from now. O(log N). ae.c: aeCreateTimeEvent()"""
-        return self._create(self._next_id, self.clock.us() + milliseconds * US_PER_MS, proc)
+        return self.create_time_event_at(self.clock.us() + milliseconds * US_PER_MS, proc)
+
+    def create_time_event_at(self, when_us: int, proc: TimeProc) -> TimeEvent:
+        """Call *proc* at the instant *when_us* in µs; Redis itself counts in ms. O(log N)."""
+        return self._create(self._next_id, when_us, proc)
 
     def create_arrival(self, when_us: int, proc: TimeProc) -> TimeEvent:
         """Call *proc* when something arrives, before the time events of the same instant.

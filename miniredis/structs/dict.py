@@ -12,6 +12,8 @@ which order the active expire cycle deletes. :meth:`Dict._check` proves that the
 
 Differs from Redis: there is no ``dictType``; keys are ``bytes``, values anything.
 
+Other versions differ in steps that a subclass replaces, see ``dict_versions.py``.
+
 Redis: dict.c and dict.h of 7.0.
 """
 
@@ -26,9 +28,9 @@ from miniredis.structs.hashing import HashFunction
 
 DICT_HT_INITIAL_SIZE = 4  # buckets of a table when first used
 DICT_FORCE_RESIZE_RATIO = 5  # entries per bucket that force growth in AVOID mode
+HASHTABLE_MIN_FILL = 10  # % of the buckets' number below which a table is shrunk
 REHASH_EMPTY_VISITS = 10  # empty buckets that one rehash step may pass over, per step
 GET_SOME_KEYS_MAX_EMPTY = 5  # least run of empty buckets before a new random start
-_MASK64 = 0xFFFF_FFFF_FFFF_FFFF
 
 
 class DictResize(IntEnum):
@@ -80,6 +82,9 @@ class Dict:
         "rng",
     )
 
+    #: Whether a new table simply replaces one that has become empty, without a rehash.
+    replaces_empty_table = False
+
     def __init__(
         self,
         hash_function: HashFunction,
@@ -122,7 +127,7 @@ class Dict:
         Does one rehash step first, except on an empty dict.
         """
         if self.rehashidx >= 0 and self.index:
-            self.rehash_step()
+            self.rehash_step_for(key)
         return self.index.get(key)
 
     def add(self, key: bytes, val: Any, hash: int | None = None) -> DictEntry | None:
@@ -135,7 +140,7 @@ class Dict:
         dict.c: dictAddRaw()
         """
         if self.rehashidx >= 0:
-            self.rehash_step()
+            self.rehash_step_for(key)
         if self.ht_used[0] >= len(self.ht_table[0]):
             self.expand_if_needed()
         if key in self.index:
@@ -159,7 +164,7 @@ class Dict:
         if not self.index:
             return None
         if self.rehashidx >= 0:
-            self.rehash_step()
+            self.rehash_step_for(key)
         entry = self.index.pop(key, None)
         if entry is None:
             return None
@@ -232,12 +237,12 @@ class Dict:
         """
         if self.rehashidx >= 0 or self.ht_used[0] > size:
             return False
-        new_size = next_power(size)
+        new_size = self.table_size_for(size)
         old_size = len(self.ht_table[0])
         if new_size == old_size:
             return False
         table: Table = [None] * new_size
-        if old_size == 0:
+        if old_size == 0 or (self.replaces_empty_table and not self.ht_used[0]):
             self.ht_table[0] = table
             return True
         self.ht_table[1] = table
@@ -246,16 +251,33 @@ class Dict:
             self.on_rehash(old_size, new_size)
         return True
 
+    def table_size_for(self, entries: int) -> int:
+        """How many buckets a table for so many entries gets."""
+        return next_power(entries)
+
     def resize(self) -> bool:
         """Shrink to the smallest table that holds all entries. dict.c: dictResize()"""
         if self.can_resize is not DictResize.ENABLE or self.rehashidx >= 0:
             return False
         return self.expand(max(self.ht_used[0], DICT_HT_INITIAL_SIZE))
 
+    def try_resize(self) -> None:
+        """What the cron does for a table: shrink it if it is nearly empty.
+
+        server.c: htNeedsResize(), tryResizeHashTables()
+        """
+        slots = len(self.ht_table[0]) + len(self.ht_table[1])
+        if slots > DICT_HT_INITIAL_SIZE and len(self.index) * 100 // slots < HASHTABLE_MIN_FILL:
+            self.resize()
+
     def rehash_step(self) -> None:
         """One step, unless paused. dict.c: _dictRehashStep()"""
         if self.pauserehash == 0:
             self.rehash(1)
+
+    def rehash_step_for(self, key: bytes) -> None:
+        """The step that an operation on *key* takes while a rehash is under way."""
+        self.rehash_step()
 
     def rehash(self, n: int) -> bool:
         """Move up to *n* buckets from table 0 to table 1; True while more are left.
@@ -293,10 +315,14 @@ class Dict:
         self.rehashidx = idx
         if used[0]:
             return True
-        self.ht_table = [table1, []]
-        self.ht_used = [used[1], 0]
-        self.rehashidx = -1
+        self._rehashing_completed()
         return False
+
+    def _rehashing_completed(self) -> None:
+        """Table 1 becomes table 0."""
+        self.ht_table = [self.ht_table[1], []]
+        self.ht_used = [self.ht_used[1], 0]
+        self.rehashidx = -1
 
     def _move_bucket(self, table0: Table, table1: Table, idx: int) -> None:
         """Push the entries of one chain, head first, at the head of their new chains."""
@@ -342,14 +368,14 @@ class Dict:
         if self.rehashidx < 0:
             mask0 = len(table0) - 1
             _collect_chain(table0[cursor & mask0], found)
-            return _next_cursor(cursor, mask0), found
+            return next_cursor(cursor, mask0), found
         if len(table0) > len(table1):
             table0, table1 = table1, table0
         mask0, mask1 = len(table0) - 1, len(table1) - 1
         _collect_chain(table0[cursor & mask0], found)
         while True:
             _collect_chain(table1[cursor & mask1], found)
-            cursor = _next_cursor(cursor, mask1)
+            cursor = next_cursor(cursor, mask1)
             if not cursor & (mask0 ^ mask1):
                 return cursor, found
 
@@ -360,20 +386,32 @@ class Dict:
 
         dict.c: dictGetRandomKey()
         """
+        return self.pick_random_key()[0]
+
+    def pick_random_key(self) -> tuple[DictEntry | None, int]:
+        """The same, and how many buckets were drawn until one was not empty.
+
+        At 1 % fill that is a hundred draws on average.
+        """
         if not self.index:
-            return None
+            return None, 0
         if self.rehashidx >= 0:
             self.rehash_step()
-        size0, rng = len(self.ht_table[0]), self.rng
-        # The buckets below rehashidx are empty for sure. 0 when no rehash is under way.
-        first = max(self.rehashidx, 0)
+        size0, randrange = len(self.ht_table[0]), self.rng.randrange
+        first, slots = self.first_random_slot(), self.slots()
+        draws = 0
         while True:
-            h = rng.randrange(first, self.slots())
+            h = randrange(first, slots)
+            draws += 1
             head = self.ht_table[0][h] if h < size0 else self.ht_table[1][h - size0]
             if head is not None:
                 chain: list[DictEntry] = []
                 _collect_chain(head, chain)
-                return chain[rng.randrange(len(chain))]
+                return chain[randrange(len(chain))], draws
+
+    def first_random_slot(self) -> int:
+        """The first bucket worth drawing: while rehashing, those below it are empty for sure."""
+        return max(self.rehashidx, 0)
 
     def get_some_keys(self, count: int) -> list[DictEntry]:
         """Up to *count* entries from neighbouring buckets at a random place.
@@ -475,15 +513,18 @@ def next_power(size: int) -> int:
     return DICT_HT_INITIAL_SIZE if size <= DICT_HT_INITIAL_SIZE else 1 << (size - 1).bit_length()
 
 
-def reverse_bits(v: int) -> int:
-    """The 64 bits of *v* in reverse order. dict.c: rev()"""
-    return int(f"{v & _MASK64:064b}"[::-1], 2)
+def next_cursor(cursor: int, mask: int) -> int:
+    """Count the bits under *mask* up by 1 with the highest as the lowest; the rest goes.
 
-
-def _next_cursor(cursor: int, mask: int) -> int:
-    """Increment the reversed cursor: set the bits above *mask*, reverse, add 1, reverse."""
-    cursor = reverse_bits(cursor | (~mask & _MASK64))
-    return reverse_bits(cursor + 1)
+    Redis sets the bits above the mask, reverses all 64, adds 1 and reverses back; a carry
+    that runs from the highest bit downwards comes to the same.
+    """
+    cursor &= mask
+    bit = (mask + 1) >> 1
+    while cursor & bit:
+        cursor ^= bit
+        bit >>= 1
+    return cursor | bit
 
 
 def _collect_chain(entry: DictEntry | None, found: list[DictEntry]) -> None:

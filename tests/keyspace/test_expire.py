@@ -194,6 +194,26 @@ def test_the_stale_gate_is_dead_unless_repaired(gate: StaleGate, opens: bool) ->
     assert server.expire_engine.fast_cycle_wanted() is opens
 
 
+def test_behind_a_repaired_gate_fast_cycles_follow_commands() -> None:
+    """Two fast durations apart, as long as the estimate says that too many are stale."""
+    server, clock = make(stale_gate=StaleGate.REPAIRED)
+    recorder = Recorder()
+    server.probe = recorder
+    server.stat_expired_stale_perc = 0.5
+    c = server.create_client()
+    clock.advance(2)  # the cron, and what follows it
+    recorder.cycles.clear()
+    for _ in range(10):
+        clock.advance(1)
+        server.process_command(c, [b"PING"])
+    assert [cycle.type for cycle in recorder.cycles] == ["fast"] * 5
+    server.stat_expired_stale_perc = 0.05
+    recorder.cycles.clear()
+    clock.advance(5)
+    server.process_command(c, [b"PING"])
+    assert recorder.cycles == []
+
+
 def test_a_cycle_that_samples_nothing_lets_the_estimate_decay() -> None:
     server, _ = make()
     server.stat_expired_stale_perc = 0.4

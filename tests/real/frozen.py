@@ -10,28 +10,44 @@ from __future__ import annotations
 
 import mmap
 import os
+import random
 import shutil
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from tests.real.servers import RealServer
 
 SOURCE = Path(__file__).with_name("frozen_clock.c")
+RANDOM_SOURCE = Path(__file__).with_name("replayed_random.c")
+RANDOM_STATE = slice(512, 520)  # where in the page the state of random() is
 FIRST_CRON_MS = 1
 
 
-def build_library(directory: Path) -> Path:
-    """Compile the library; RuntimeError without a C compiler."""
+def build_library(directory: Path, source: Path = SOURCE) -> Path:
+    """Compile a library; RuntimeError without a C compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise RuntimeError("no C compiler found: install gcc to run tests under a frozen clock")
-    library = directory / "frozen_clock.so"
+    library = directory / f"{source.stem}.so"
     subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O2", "-o", str(library), str(SOURCE)], check=True
+        [compiler, "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True
     )
     return library
+
+
+class ReplayedRandom(random.Random):
+    """The numbers that a server draws whose random() is replayed from the same state."""
+
+    def __init__(self, state: int) -> None:
+        super().__init__()
+        self.state = state
+
+    def randrange(self, start: int, stop: int | None = None) -> int:  # type: ignore[override]
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        first, after = (0, start) if stop is None else (start, stop)
+        return first + (self.state >> 33) % (after - first)
 
 
 class FrozenServer(RealServer):
@@ -41,7 +57,7 @@ class FrozenServer(RealServer):
     """
 
     def __init__(
-        self, binary: str, directory: Path, start_ms: int, options: Sequence[str] = ()
+        self, binary: str, directory: Path, start_ms: int, options: Iterable[str] = ()
     ) -> None:
         page = directory / "page"
         page.write_bytes(bytes(4096))
@@ -49,8 +65,11 @@ class FrozenServer(RealServer):
         self._page = mmap.mmap(self._file.fileno(), 4096)
         self.us = start_ms * 1000
         self._write()
-        library = build_library(directory)
-        env = {"LD_PRELOAD": str(library), "FROZEN_CLOCK_PAGE": os.fspath(page)}
+        libraries = [build_library(directory), build_library(directory, RANDOM_SOURCE)]
+        env = {
+            "LD_PRELOAD": ":".join(map(str, libraries)),
+            "FROZEN_CLOCK_PAGE": os.fspath(page),
+        }
         super().__init__(binary, env, options)
         self._poker = self.client()
         self.next_cron_us = self.us + FIRST_CRON_MS * 1000
@@ -58,6 +77,10 @@ class FrozenServer(RealServer):
 
     def _write(self) -> None:
         self._page[:8] = struct.pack("<q", self.us)
+
+    def replay_random(self, state: int) -> None:
+        """Let the server's random() go on from *state*; 0 gives it back to the C library."""
+        self._page[RANDOM_STATE] = struct.pack("<Q", state)
 
     @property
     def ms(self) -> int:
@@ -68,15 +91,14 @@ class FrozenServer(RealServer):
         self.us = us
         self._write()
 
-    def tick(self, us: int) -> None:
-        """Let time move by *us* at each of the server's readings; 0 stops it where it is.
-
-        The instants of crons are not known afterwards: not for a server that others use.
-        """
+    def set_tick_us(self, us: int) -> None:
+        """Let each reading of the wall clock move it on by *us*; 0 freezes it again."""
         self._page[8:16] = struct.pack("<q", us)
-        if not us:
-            self.us = struct.unpack("<q", self._page[:8])[0]
-            self.next_cron_us = max(self.next_cron_us, self.us)
+
+    def read_us(self) -> int:
+        """The time that the server has reached, which differs from ``us`` while it ticks."""
+        us: int = struct.unpack("<q", self._page[:8])[0]
+        return us
 
     def advance_ms(self, ms: int) -> None:
         """Move *ms* ahead, stopping at each cron's instant so that it runs there."""

@@ -1,17 +1,28 @@
 /* Loaded with LD_PRELOAD, this library makes a program see only the time that somebody
  * else writes: the first 64-bit word of the file FROZEN_CLOCK_PAGE holds it, in
  * microseconds since 1970. The second word is added to the first at each reading of the
- * wall clock (0: time stands still). */
+ * wall clock by the main thread (0: time stands still); others read it when they like.
+ *
+ * A program that waits for events waits until there are some: how long it would have
+ * waited otherwise is a matter of the machine's time, which nothing here may depend on. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 static volatile int64_t *page;
+
+static int in_main_thread(void) {
+    static __thread int known;
+    if (!known) known = gettid() == getpid() ? 1 : -1;
+    return known > 0;
+}
 
 static int64_t now(int wall) {
     if (!page) {
@@ -21,7 +32,7 @@ static int64_t now(int wall) {
         if (memory == MAP_FAILED) _exit(99);
         page = memory;
     }
-    return wall ? __sync_fetch_and_add(&page[0], page[1]) : page[0];
+    return wall && in_main_thread() ? __sync_fetch_and_add(&page[0], page[1]) : page[0];
 }
 
 int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
@@ -43,4 +54,13 @@ time_t time(time_t *t) {
     time_t seconds = now(0) / 1000000;
     if (t) *t = seconds;
     return seconds;
+}
+
+int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout) {
+    int found;
+    /* A process that was stopped and goes on is interrupted here; no turn may come of it. */
+    do {
+        found = epoll_pwait(epfd, events, maxevents, timeout == 0 ? 0 : -1, NULL);
+    } while (found < 0 && errno == EINTR);
+    return found;
 }

