@@ -222,8 +222,7 @@ def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     Ends the wait of a client in a blocking command; 1 if it did wait, else 0.
 
     A command held back by CLIENT PAUSE does not count: Redis 7.0 crashes when told to
-    unblock it, Redis 7.2 answers 0 like this. Nothing else waits: there is no command yet
-    that blocks.
+    unblock it, Redis 7.2 answers 0 like this.
 
     networking.c: clientCommand()
     """
@@ -232,8 +231,8 @@ def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     if reason and reason[0].lower() not in (b"timeout", b"error"):
         raise CommandError("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
     target = c.server.clients.get(get_long_long(id))
-    assert target is None or not target.blocked or target in c.server.pause.postponed_clients
-    return 0
+    error = bool(reason) and reason[0].lower() == b"error"
+    return int(target is not None and c.server.repl.waits.unblock_by_hand(target, error))
 
 
 @command("client|getredir", arity=2, flags=_FLAGS, group="connection", since="6.0.0")

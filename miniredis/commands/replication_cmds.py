@@ -1,4 +1,4 @@
-"""REPLICAOF, SLAVEOF and ROLE.
+"""REPLICAOF, SLAVEOF, ROLE, WAIT and REPLCONF.
 
 Differs from Redis: an address is found only among servers that were made as replicas of
 one another in this process; any other is a machine that does not answer.
@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
-from miniredis.commands.client_flags import CLIENT_SLAVE
+from miniredis.commands.args import INT_MAX, c_string, get_long_long
+from miniredis.commands.client_flags import CLIENT_MULTI, CLIENT_SLAVE
 from miniredis.commands.table import command
-from miniredis.errors import CommandError
-from miniredis.reply import OK, Reply, Status
+from miniredis.errors import CommandError, syntax_error
+from miniredis.keyspace.object import LLONG_MAX
+from miniredis.reply import BLOCKED, NO_REPLY, OK, Reply, Status
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
 PORT_MAX = 65535
+NET_HOST_STR_LEN = 256  # bytes of an address, with the zero at its end
 
 
 def _replicaof(c: Client, host: bytes, port: bytes) -> Reply:
@@ -103,3 +105,106 @@ def role(c: Client) -> Reply:
     replication.c: roleCommand()
     """
     return c.server.repl.role()
+
+
+@command(
+    "wait",
+    arity=3,
+    flags="noscript",
+    acl="connection",
+    tips="request_policy:all_shards response_policy:agg_min",
+    group="generic",
+    since="3.0.0",
+)
+def wait(c: Client, numreplicas: bytes, timeout: bytes) -> Reply:
+    """WAIT numreplicas timeout
+
+    Waits until so many replicas have this connection's writes, or for *timeout* ms; 0 is
+    for ever. Answers how many have them.
+
+    replication.c: waitCommand()
+    """
+    server = c.server
+    waits = server.repl.waits
+    if server.masterhost is not None:
+        raise CommandError(
+            "ERR WAIT cannot be used with replica instances. Please also note that since "
+            "Redis 4.0 if a replica is configured to be writable (which is not the default) "
+            "writes to replicas are just local and are not propagated."
+        )
+    wanted = get_long_long(numreplicas)
+    timeout_ms = _timeout_ms(c, timeout)
+    acks = waits.count_acks_by_offset(c.woff)
+    if acks >= wanted or c.flags & CLIENT_MULTI:
+        return acks
+    # What a client waits for is kept in 32 bits.
+    wanted = (wanted + INT_MAX + 1) % (2 * (INT_MAX + 1)) - INT_MAX - 1
+    waits.block(c, c.woff, wanted, timeout_ms)
+    return BLOCKED
+
+
+def _timeout_ms(c: Client, text: bytes) -> int:
+    """The instant at which a wait of so many ms is over; 0: never.
+
+    timeout.c: getTimeoutFromObjectOrReply()
+    """
+    try:
+        ms = get_long_long(text)
+    except CommandError:
+        raise CommandError("ERR timeout is not an integer or out of range") from None
+    if ms < 0:
+        raise CommandError("ERR timeout is negative")
+    when = ms + c.server.now_ms()
+    return when if ms and when <= LLONG_MAX else 0
+
+
+@command(
+    "replconf",
+    arity=-1,
+    flags="admin noscript loading stale allow_busy",
+    group="server",
+    since="3.0.0",
+)
+def replconf(c: Client, *options: bytes) -> Reply:
+    """REPLCONF [option value ...]
+
+    What a replica tells its primary of itself, and the primary asks in the stream.
+
+    Only GETACK has an effect, on a replica: it answers at once how far it is. The others
+    are checked and forgotten, because no replica attaches by a connection; the filters of
+    RDB-FILTER-ONLY may not be quoted.
+
+    replication.c: replconfCommand()
+    """
+    if len(options) % 2:
+        raise syntax_error()
+    for name, value in zip(options[::2], options[1::2], strict=True):
+        option = c_string(name).lower()
+        if option == b"ack":
+            return NO_REPLY
+        if option == b"getack":
+            c.server.repl.send_ack()
+            return NO_REPLY
+        _check_replconf(option, c_string(name), value)
+    return OK
+
+
+def _check_replconf(option: bytes, name: bytes, value: bytes) -> None:
+    """Raise the error of an option that is unknown or has a bad value."""
+    if option == b"listening-port":
+        get_long_long(value)
+    elif option == b"ip-address":
+        if len(value) >= NET_HOST_STR_LEN:
+            raise CommandError(
+                "ERR REPLCONF ip-address provided by replica instance is too long: "
+                f"{len(value)} bytes"
+            )
+    elif option == b"rdb-only":
+        if not 0 <= get_long_long(value) <= 1:
+            raise CommandError("ERR value is out of range, value must between 0 and 1")
+    elif option == b"rdb-filter-only":
+        for word in value.split():
+            if word.lower() != b"functions":
+                raise CommandError(b"ERR Unsupported rdb-filter-only option: " + word)
+    elif option != b"capa":
+        raise CommandError(b"ERR Unrecognized REPLCONF option: " + name)

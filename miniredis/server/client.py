@@ -79,6 +79,7 @@ class Client:
         "shown_argv",
         "user",
         "watched_keys",
+        "woff",
     )
 
     def __init__(self, server: Server, id: int, addr: str, laddr: str) -> None:
@@ -102,6 +103,7 @@ class Client:
         self.ctime_ms = self.lastinteraction_us // 1000
         self.mstate = MultiState()
         self.watched_keys: list[WatchedKey] = []
+        self.woff = 0  # length of the replication stream when the last command ended
         self.pubsub_channels: dict[bytes, None] = {}
         self.pubsub_patterns: dict[bytes, None] = {}
         self.pubsub_shard_channels: dict[bytes, None] = {}

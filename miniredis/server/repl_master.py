@@ -20,6 +20,7 @@ from miniredis.server.repl_link import (
     ReplLink,
     StreamCommand,
 )
+from miniredis.server.repl_wait import ClientsWaitingAcks
 from miniredis.server.stats import NO_ID
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class MasterSide:
         self.replid2 = NO_ID
         self.second_replid_offset = -1
         self.good_slaves_count = 0
+        self.waits = ClientsWaitingAcks(server)
         self.no_slaves_since = server.us // US_PER_SECOND  # Unix seconds
 
     def unixtime(self) -> int:

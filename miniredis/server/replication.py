@@ -94,6 +94,7 @@ class Replication(MasterSide):
         was_master = server.masterhost is None
         server.masterhost = None  # so that losing the old primary does not reconnect to it
         self._drop_link()
+        self.waits.disconnect_all()
         server.masterhost = host
         self.masterport = port
         if was_master and own_history:
@@ -240,8 +241,7 @@ class Replication(MasterSide):
         self.clear_replication_id2()
         self.backlog = ReplBacklog(self.master_repl_offset)
         self._connected(server.databases[sync.repl_stream_db], sync.offset)
-        assert self.link is not None
-        self.link.ack(self.reploff)
+        self.send_ack()
 
     def _go_on(self, reply: Continue) -> None:
         """The link is back, and nothing is lost.
@@ -299,6 +299,13 @@ class Replication(MasterSide):
         if link is not None and link is self.link:
             link.to_replica.release()
 
+    def send_ack(self) -> None:
+        """Tell the primary how far we are, if there is a link. replication.c:
+        replicationSendAck()
+        """
+        if self.master is not None and self.link is not None:
+            self.link.ack(self.reploff)
+
     def _applied(self, c: Client, reply: Reply) -> None:
         """A command has run: it, or its whole transaction, is part of our history now.
 
@@ -333,8 +340,7 @@ class Replication(MasterSide):
                 self.server.kill_client(master)
         if self.repl_state == STATE_CONNECT:
             self.connect_with_master()
-        if self.master is not None and self.link is not None:
-            self.link.ack(self.reploff)
+        self.send_ack()
         self.master_cron(self.cron_loops)
         self.cron_loops += 1
 
@@ -366,6 +372,7 @@ class Replication(MasterSide):
 
     def _check(self) -> None:
         """Assert that offsets, links and roles agree."""
+        self.waits._check()
         if self.backlog is not None:
             self.backlog._check()
             assert self.backlog.offset + self.backlog.histlen == self.master_repl_offset + 1

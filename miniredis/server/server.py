@@ -233,6 +233,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
+            or self.repl.waits.busy
             or self.stale_gate is StaleGate.REPAIRED
         )
 
@@ -262,6 +263,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             pubsub_unsubscribe_all(c)
             unwatch_all_keys(c)
             self.pause.forget(c)
+            self.repl.waits.forget(c)
             self.stop_monitoring(c)
             c.outbox.clear()
             if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
@@ -343,6 +345,8 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             reply = self.call(c, cmd, argv, now)
         if self.stale_gate is StaleGate.REPAIRED:
             self.before_sleep()  # a fast cycle may follow any command, not only a time-out
+        elif self.repl.waits.busy:
+            self.repl.waits.before_sleep()
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
             return NO_REPLY
         return reply
@@ -409,6 +413,8 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             reply = replication_feed_monitors(c, argv, reply)
         if self.propagation.targets:
             self.propagation.after_call(c, cmd, argv, changed)
+            if reply is not BLOCKED:
+                c.woff = self.repl.master_repl_offset
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
         return reply
@@ -481,6 +487,8 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
                     self.ustime()  # a call that is refused has looked at the clock
             if self.pause.unblocked_clients:
                 self.pause.process_unblocked_clients()
+            if self.repl.waits.busy:
+                self.repl.waits.before_sleep()
 
     def active_expire_cycle(self, type: str = "slow") -> CycleReport:
         """Run one active expire cycle now and tell what it did, window by window.
