@@ -216,8 +216,8 @@ class TcpServer:
         return 0 if self._loop is None else int(self._loop.time())
 
     def plan_events(self) -> None:
-        """Call back when the server's next time event is due."""
-        next_us = self.server.next_event_us()
+        """Call back when the next time event of the server, or of its family, is due."""
+        next_us = self.server.family_next_event_us()
         if self._loop is None or next_us is None or self.server.closed:
             return
         delay = max(next_us - self.server.clock.us(), 0) / 1_000_000
@@ -230,7 +230,7 @@ class TcpServer:
 
     def _run_events(self) -> None:
         self._timer = None
-        self.server.process_due_events()
+        self.server.process_family_events()
         self.plan_events()
 
     async def stop(self) -> None:

@@ -28,6 +28,24 @@ class ReplicationApi:
     def _check_open(self) -> None:
         raise NotImplementedError
 
+    def family_next_event_us(self) -> int | None:
+        """The instant, in µs, of the next event of any server of the family.
+
+        For what waits in real time: a replica that nobody asks would else take in nothing.
+        """
+        peers = self.repl.peers
+        if len(peers) == 1:
+            return peers[0].next_event_us()
+        events = [peer.next_event_us() for peer in peers]
+        return min((us for us in events if us is not None), default=None)
+
+    def process_family_events(self) -> None:
+        """Run what is due on every server of the family. Not for a virtual clock, which
+        drives each of them at its own instant.
+        """
+        for peer in list(self.repl.peers):
+            peer.process_events()
+
     @property
     def link_delay_ms(self) -> float:
         """How long a message to or from the primary takes, in ms of the clock, 0 or more.

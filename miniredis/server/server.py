@@ -149,7 +149,10 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         self.pubsub_channels: dict[bytes, dict[Client, None]] = {}
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
         self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
-        self.unblocked = threading.Condition(self.lock)
+        # One for all of them too: what one does may be what another one's client waits for.
+        self.unblocked: threading.Condition = (
+            threading.Condition(self.lock) if replica_of is None else replica_of.unblocked
+        )
         self.on_time_event: Callable[[], None] = _nothing  # a nearer event was planned
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
