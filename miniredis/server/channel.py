@@ -51,6 +51,13 @@ class Channel:
         self.closed = True
         self.queue.clear()
 
+    def _check(self) -> None:
+        """Assert that messages arrive in order, and that none of them is forgotten."""
+        due = [due_us for due_us, _ in self.queue]
+        assert due == sorted(due)
+        assert not due or self._planned or self.held
+        assert not self.closed or not due
+
     def _plan(self) -> None:
         if self._planned or self.held or self.closed or not self.queue:
             return

@@ -98,3 +98,16 @@ class ReplLink:
         """The replica hangs up; the primary learns of it after the delay."""
         self.to_replica.close()
         self.to_master.send(Hangup(), self.replica.repl.link_delay_us)
+
+    def _check(self) -> None:
+        """Assert that every byte of the stream is applied, waiting, or under way."""
+        self.to_replica._check()
+        self.to_master._check()
+        repl = self.replica.repl
+        under_way = [message for _, message in self.to_replica.queue]
+        if repl.link is self and repl.connected and not self.to_replica.closed:
+            assert all(isinstance(message, StreamCommand) for message in under_way)
+            assert repl.reploff <= repl.read_reploff
+            size = sum(message.size for message in under_way)
+            assert repl.read_reploff + size == self.master.repl.master_repl_offset
+            assert self.repl_ack_off <= repl.reploff

@@ -380,5 +380,6 @@ class Replication(MasterSide):
             assert self.server.masterhost is not None and self.link is not None
             assert self.master.id in self.server.clients
             assert self.master_repl_offset == self.reploff <= self.read_reploff
-        for slave in self.slaves:
-            assert slave.slave.id in self.server.clients
+        for link in self.slaves:
+            assert link.slave.id in self.server.clients
+            link._check()

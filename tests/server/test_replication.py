@@ -299,18 +299,6 @@ def test_a_closed_replica_is_forgotten(clock: VirtualClock, primary: Server) -> 
     primary._check()
 
 
-def test_circles_stay_down(clock: VirtualClock, primary: Server) -> None:
-    replica = replica_of(primary)
-    primary.replicate(replica)
-    run(replica.create_client(), "CLIENT KILL TYPE master")
-    clock.advance(3_000)
-    assert {fields(s)["master_link_status"] for s in (primary, replica)} <= {"down", "up"}
-    run(primary.create_client(), "REPLICAOF 127.0.0.1 6379")
-    clock.advance(3_000)
-    assert fields(primary)["master_link_status"] == "down"
-    primary._check()
-
-
 def test_connected_clients_does_not_count_replicas(primary: Server) -> None:
     primary.create_client()
     replica = replica_of(primary)

@@ -1,0 +1,301 @@
+"""Servers that replicate each other: who meets whom, who lives on, what repeats."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+
+import pytest
+
+from miniredis import Server, VirtualClock
+from miniredis.clock import FREE
+from miniredis.keyspace.engines import ENGINES
+from miniredis.lab.recorder import Recorder
+from miniredis.reply import Reply
+from miniredis.server.client import Client
+from miniredis.server.life import ByCommand, What
+from tests.server.test_replication import fields, replica_of, run
+
+
+@pytest.fixture
+def clock() -> VirtualClock:
+    return VirtualClock()
+
+
+@pytest.fixture
+def primary(clock: VirtualClock) -> Server:
+    return Server(clock=clock, seed=1, cost=FREE)
+
+
+# -- who meets whom --------------------------------------------------------------------------
+
+
+def test_families_do_not_meet(clock: VirtualClock, primary: Server) -> None:
+    """Each has its own 127.0.0.1: the same ports, and no way from one to the other."""
+    replica = replica_of(primary)
+    other = Server(clock=clock, seed=3, cost=FREE)
+    other_replica = replica_of(other)
+    assert [s.config.port for s in (primary, replica)] == [6379, 6380]
+    assert [s.config.port for s in (other, other_replica)] == [6379, 6380]
+    run(primary.create_client(), "SET mine 1")
+    run(other.create_client(), "SET other 1")
+    lone = Server(clock=clock, seed=4, cost=FREE, port=7000)
+    run(lone.create_client(), "REPLICAOF 127.0.0.1 6379")
+    run(other.create_client(), "REPLICAOF 127.0.0.1 6381")
+    clock.advance(2_000)
+    assert set(replica.databases[0].dict.index) == {b"mine"}
+    assert set(other_replica.databases[0].dict.index) == {b"other"}
+    assert fields(lone)["master_link_status"] == fields(other)["master_link_status"] == "down"
+    assert primary.lock is replica.lock and other.lock is other_replica.lock
+    assert len({id(s.lock) for s in (primary, other, lone)}) == 3
+
+
+def test_a_circle_of_two(clock: VirtualClock, primary: Server) -> None:
+    """Redis lets them: both links are up, nobody may write, and nobody expires anything."""
+    replica = replica_of(primary, 5)
+    run(primary.create_client(), "SET a 1 PX 1000")
+    primary.replicate(replica)
+    clock.advance(3_000)
+    run(replica.create_client(), "CLIENT KILL TYPE master")
+    clock.advance(3_000)
+    for server in (primary, replica):
+        assert fields(server)["role"] == "slave"
+        assert fields(server)["master_link_status"] == "up"
+        assert fields(server)["master_repl_offset"] == fields(server)["slave_repl_offset"]
+        assert run(server.create_client(), "SET x 1").code == "READONLY"  # type: ignore[union-attr]
+        assert run(server.create_client(), "GET a") is None
+        assert server.dbsize() == 1
+        server._check()
+    replica.promote()
+    clock.advance(500)
+    assert (primary.dbsize(), replica.dbsize()) == (0, 0)
+
+
+def test_a_server_that_is_told_its_own_address(clock: VirtualClock, primary: Server) -> None:
+    """As a method it is refused; REPLICAOF believes it, and the link stays down."""
+    with pytest.raises(ValueError, match="cannot replicate itself"):
+        primary.replicate(primary)
+    run(primary.create_client(), "REPLICAOF 127.0.0.1 6379")
+    clock.advance(3_000)
+    assert run(primary.create_client(), "ROLE") == [b"slave", b"127.0.0.1", 6379, b"connect", -1]
+    primary._check()
+
+
+# -- who lives on ----------------------------------------------------------------------------
+
+
+def test_a_primary_lives_as_long_as_its_replica(clock: VirtualClock) -> None:
+    """A server that nobody names any more goes on, as a process would; the family ends
+    when none of it is named."""
+    primary = Server(clock=clock, seed=1, cost=FREE)
+    replica = replica_of(primary)
+    run(primary.create_client(), "SET a 1 PX 150")
+    ref = weakref.ref(primary)
+    del primary
+    gc.collect()
+    clock.advance(500)
+    assert replica.dbsize() == 0  # somebody has expired it
+    assert ref() is not None
+    del replica
+    gc.collect()
+    assert ref() is None
+    clock.advance(1_000)
+
+
+def test_a_closed_server_in_the_middle_of_a_chain(clock: VirtualClock, primary: Server) -> None:
+    middle = replica_of(primary, 10)
+    last = replica_of(middle, 10)
+    run(primary.create_client(), "SET a 1")
+    clock.advance(20)
+    middle.close()
+    clock.advance(2_000)
+    assert fields(primary)["connected_slaves"] == "0"
+    assert run(last.create_client(), "GET a") == b"1"
+    assert fields(last)["master_link_status"] == "down"
+    last.replicate(primary)
+    clock.advance(20)
+    assert fields(last)["master_link_status"] == "up"
+    # It has the history that the primary goes on with.
+    assert fields(primary, "stats")["sync_partial_ok"] == "1"
+    for server in (primary, last):
+        server._check()
+
+
+def test_a_dead_key_goes_down_a_chain(clock: VirtualClock, primary: Server) -> None:
+    """Each link of the chain adds its delay; what is dead is served by none of them."""
+    chain = [primary]
+    for delay_ms in (10, 20, 40):
+        chain.append(replica_of(chain[-1], delay_ms))
+    clients = [s.create_client() for s in chain]
+    primary.active_expire_enabled = False
+    run(clients[0], "SET a 1 PX 100")
+    clock.advance(101)
+    assert [s.dbsize() for s in chain] == [1, 1, 1, 1]
+    assert [run(c, "GET a") for c in reversed(clients)] == [None] * 4
+    held = []
+    for ms in (0, 9, 1, 19, 1, 39, 1):
+        clock.advance(ms)
+        held.append([s.dbsize() for s in chain])
+        for server in chain:
+            server._check()
+    assert held == [
+        [0, 1, 1, 1],
+        [0, 1, 1, 1],
+        [0, 0, 1, 1],
+        [0, 0, 1, 1],
+        [0, 0, 0, 1],
+        [0, 0, 0, 1],
+        [0, 0, 0, 0],
+    ]
+
+
+# -- what is told ----------------------------------------------------------------------------
+
+
+def test_histories_on_both_sides(clock: VirtualClock) -> None:
+    primary = Server(clock=clock, seed=1, cost=FREE, record_history=True)
+    replica = Server(replica_of=primary, link_delay_ms=300, seed=2, cost=FREE, record_history=True)
+    clock.advance(300)
+    c = primary.create_client()
+    run(c, "SET k v PX 400")
+    clock.advance(450)
+    assert run(c, "GET k") is None
+    clock.advance(300)
+    assert str(primary.history("k")).splitlines()[1:] == [
+        "   +0.000 s  written      SET k v PX 400, client 2",
+        "   +0.000 s  TTL set      dies after +0.400 s (at 1391234400700); same command",
+        "   +0.401 s  dead         its time was over",
+        "   +0.401 s  deleted      1 ms after its time, by slow cycle 8, loop 1",
+    ]
+    assert str(replica.history("k")).splitlines()[1:] == [
+        "   +0.000 s  written      SET k v PXAT 1391234400700, over the link to the primary",
+        "   +0.000 s  TTL set      dies after +0.100 s (at 1391234400700); same command",
+        "   +0.101 s  dead         its time was over",
+        "   +0.401 s  deleted      DEL k, over the link to the primary",
+    ]
+    [life] = replica.history("k").lives
+    assert life.lag_us == 300_000
+
+
+def test_history_of_a_full_sync_and_of_own_keys(clock: VirtualClock) -> None:
+    primary = Server(clock=clock, seed=1, cost=FREE)
+    run(primary.create_client(), "SET there 1 PX 5000")
+    replica = Server(
+        replica_of=primary, seed=2, cost=FREE, record_history=True, replica_read_only=False
+    )
+    clock.advance(0)
+    q = replica.create_client()
+    run(q, "SET own 1 PX 50")
+    clock.advance(200)
+    loaded = replica.history("there").events
+    assert [event.what for event in loaded] == [What.LOADED, What.TTL_SET]
+    ends = replica.history("own").events[-1]
+    assert (ends.what, str(ends.by)) == (What.EXPIRED, "replica cycle")
+    run(q, "REPLICAOF NO ONE")
+    run(q, "SET there 2")
+    run(q, "REPLICAOF 127.0.0.1 6379")
+    clock.advance(0)
+    what = [event.what for event in replica.history("there").events]
+    assert what[-3:] == [What.DELETED, What.LOADED, What.TTL_SET]
+
+
+def test_a_probe_on_a_replica_hears_each_thing_once(clock: VirtualClock, primary: Server) -> None:
+    replica = replica_of(primary, replica_read_only=False)
+    recorder = replica.probe = Recorder()
+    ttls: list[tuple[int, bytes, int]] = []
+
+    class Ttls(Recorder):
+        def expire_set(self, dbid: int, key: bytes, when_ms: int) -> None:
+            ttls.append((dbid, key, when_ms))
+
+    replica.add_probe(Ttls())
+    c = primary.create_client()
+    for line in ("SET a 1 PX 50", "MULTI", "SET b 1", "EXPIRE b 9", "EXEC", "SELECT 1", "SET c 1"):
+        run(c, line)
+    clock.advance(0)
+    run(replica.create_client(), "SET own 1 PX 60")
+    clock.advance(200)
+    now = 1391234400000
+    assert [(db, argv) for db, argv in recorder.stream if argv != [b"ping"]] == [
+        (0, [b"SET", b"a", b"1", b"PXAT", b"%d" % (now + 50)]),
+        (0, [b"MULTI"]),
+        (0, [b"SET", b"b", b"1"]),
+        (0, [b"PEXPIREAT", b"b", b"%d" % (now + 9_000)]),
+        (0, [b"EXEC"]),
+        (1, [b"SET", b"c", b"1"]),
+        (0, [b"SET", b"own", b"1", b"PXAT", b"%d" % (now + 60)]),
+        (0, [b"DEL", b"a"]),
+        (0, [b"DEL", b"own"]),
+    ]
+    assert ttls == [(0, b"a", now + 50), (0, b"b", now + 9_000), (0, b"own", now + 60)]
+    assert [(d.key, d.by) for d in recorder.deletions] == [(b"own", "replica")]
+    assert replica.slave_keys_with_expire.dict.index.keys() == set()
+
+
+def test_who_wrote_is_known_by_the_client(clock: VirtualClock) -> None:
+    primary = Server(clock=clock, seed=1, cost=FREE)
+    replica = Server(replica_of=primary, seed=2, cost=FREE, record_history=True)
+    run(primary.create_client(), "SET a 1")
+    clock.advance(0)
+    [event] = replica.history("a").events
+    assert isinstance(event.by, ByCommand) and event.by.from_primary
+
+
+# -- what repeats, under every engine --------------------------------------------------------
+
+
+def life_of_a_family(engine: str, seed: int) -> list[Reply]:
+    """Three servers, random commands, a change of roles: all that can be seen of it."""
+    clock = VirtualClock()
+    primary = Server(clock=clock, seed=seed, expire_engine=engine)
+    replica = Server(
+        replica_of=primary, link_delay_ms=30, seed=seed + 1, expire_engine=engine,
+        replica_read_only=False,
+    )  # fmt: skip
+    last = Server(replica_of=replica, link_delay_ms=7, seed=seed + 2, expire_engine=engine)
+    servers = [primary, replica, last]
+    streams = [s.append_only_stream() for s in servers] + [s.replication_stream() for s in servers]
+    clients: list[Client] = [s.create_client() for s in servers]
+    rng = random.Random(seed)
+    seen: list[Reply] = []
+    for step in range(300):
+        key = f"k{rng.randrange(40)}"
+        c = clients[rng.choice((0, 0, 0, 1, 2))]
+        line = rng.choice(
+            [
+                f"SET {key} {step}",
+                f"SET {key} {step} PX {rng.randrange(1, 400)}",
+                f"PEXPIRE {key} {rng.randrange(1, 400)}",
+                f"GET {key}",
+                f"DEL {key}",
+                f"GETEX {key} PERSIST",
+                "SCAN 0",
+                "RANDOMKEY",
+            ]
+        )
+        seen.append(str(run(c, line)))
+        clock.advance(rng.choice((0, 1, 5, 20)))
+        for server in servers:
+            server._check()
+        if step == 150:
+            replica.promote()
+            primary.replicate(replica)
+    clock.advance(5_000)
+    for server in servers:
+        server._check()
+    for stream in streams:
+        seen += stream.lines()
+    names = ("replication", "stats", "keyspace")
+    return [*seen, *(fields(s, name).items() for s in servers for name in names)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_seed_repeats_a_family(engine: str) -> None:
+    first = life_of_a_family(engine, 11)
+    assert [str(item) for item in first] == [str(item) for item in life_of_a_family(engine, 11)]
+    assert any("DEL" in str(item) for item in first)
+
+
+def test_another_seed_is_another_story() -> None:
+    assert life_of_a_family("7.0", 11) != life_of_a_family("7.0", 12)
