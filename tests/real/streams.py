@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from tests.real.servers import RealServer
 
-INCREMENT = "appendonlydir/appendonly.aof.1.incr.aof"
+FILES = "appendonlydir"
 # Each write is in the file before its reply is sent.
 AOF_OPTIONS = ["--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "no"]
 TRIES = 400
@@ -29,10 +29,15 @@ def read_command(file: BinaryIO) -> list[bytes] | None:
 
 
 class AofReader:
-    """What a server started with AOF_OPTIONS has appended since the last call of ``new``."""
+    """What a server started with AOF_OPTIONS has appended since the last call of ``new``.
+
+    Read is the newest file: a server that writes its file anew must be done with that.
+    """
 
     def __init__(self, server: RealServer) -> None:
-        self.file = open(Path(server.dir, INCREMENT), "rb")  # noqa: SIM115 - closed by close()
+        files = Path(server.dir, FILES).glob("*.incr.aof")
+        newest = max(files, key=lambda path: int(path.name.split(".")[-3]))
+        self.file = open(newest, "rb")  # noqa: SIM115 - closed by close()
 
     def new(self) -> list[list[bytes]]:
         return list(iter(lambda: read_command(self.file), None))
