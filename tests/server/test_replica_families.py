@@ -299,3 +299,42 @@ def test_the_same_seed_repeats_a_family(engine: str) -> None:
 
 def test_another_seed_is_another_story() -> None:
     assert life_of_a_family("7.0", 11) != life_of_a_family("7.0", 12)
+
+
+# -- what docs/replicas.md says is not simulated ---------------------------------------------
+
+
+@pytest.mark.parametrize("line", ["PSYNC ? -1", "SYNC", "FAILOVER"])
+def test_no_replica_attaches_by_a_connection(primary: Server, line: str) -> None:
+    refused = run(primary.create_client(), line)
+    assert refused.text.startswith(b"ERR unknown command")  # type: ignore[union-attr]
+
+
+def test_a_data_set_travels_as_one_message(clock: VirtualClock, primary: Server) -> None:
+    """No states before ``sync``, no sizes in bytes while it is under way, all at once then."""
+    c = primary.create_client()
+    for i in range(1_000):
+        run(c, f"SET k{i} 1")
+    replica = Server(replica_of=primary, link_delay_ms=50, seed=2, cost=FREE)
+    assert run(replica.create_client(), "ROLE") == [b"slave", b"127.0.0.1", 6379, b"sync", -1]
+    clock.advance(49)
+    assert fields(replica)["master_sync_total_bytes"] == "0"
+    assert replica.dbsize() == 0
+    clock.advance(1)
+    assert replica.dbsize() == 1_000
+
+
+def test_a_replica_has_an_engine_of_its_own(clock: VirtualClock) -> None:
+    primary = Server(clock=clock, seed=1, cost=FREE, expire_engine="7.2")
+    replica = Server(replica_of=primary, seed=2, cost=FREE)
+    assert type(replica.expire_engine) is not type(primary.expire_engine)
+    run(primary.create_client(), "SET a 1 PX 50")
+    clock.advance(200)
+    assert (primary.dbsize(), replica.dbsize()) == (0, 0)
+
+
+@pytest.mark.parametrize("line", ["EVAL 'return 1' 0", "BLPOP k 0"])
+def test_no_scripts_and_no_lists_to_block_on(primary: Server, line: str) -> None:
+    """When these come, time inside them must stand still: see the last point of the page."""
+    refused = run(primary.create_client(), line)
+    assert refused.text.startswith(b"ERR unknown command")  # type: ignore[union-attr]

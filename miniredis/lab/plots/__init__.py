@@ -13,6 +13,7 @@ from miniredis.lab.plots.expiry import (
     plot_work,
 )
 from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
+from miniredis.lab.plots.replicas import alt_text_link, plot_link
 from miniredis.lab.plots.strategies import (
     plot_cpu,
     plot_held,
@@ -33,11 +34,13 @@ __all__ = [
     "VERMILLION",
     "alt_text",
     "alt_text_lifeline",
+    "alt_text_link",
     "expiry_page",
     "plot_cpu",
     "plot_held",
     "plot_lag_ecdf",
     "plot_lifeline",
+    "plot_link",
     "plot_memory",
     "plot_owed",
     "plot_pauses",
