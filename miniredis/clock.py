@@ -34,6 +34,10 @@ class Clock:
     #: True when time moves only by :meth:`VirtualClock.advance`.
     virtual = False
 
+    #: Until this instant in µs nothing but the source of events that now has its turn is to
+    #: do anything: :class:`VirtualClock` is being moved at least so far.
+    quiet_until_us = 0
+
     def us(self) -> int:
         """Unix time in whole microseconds. Redis: ``ustime()``."""
         raise NotImplementedError
@@ -164,8 +168,19 @@ class VirtualClock(Clock):
         while (found := self._earliest()) is not None and found[0] * NS_PER_US <= target:
             due, source = found
             self._ns = max(self._ns, due * NS_PER_US)
+            self.quiet_until_us = target // NS_PER_US if len(self._sources) == 1 else 0
             source.process_due_events()
+        self.quiet_until_us = 0
         self._ns = max(self._ns, target)
+
+    def ns(self) -> int:
+        """Unix time in nanoseconds, as it is kept inside."""
+        return self._ns
+
+    def pass_to_ns(self, ns: int) -> None:
+        """Stand at *ns*, for a source that has worked out by itself what happened until then."""
+        assert ns >= self._ns
+        self._ns = ns
 
     def __repr__(self) -> str:
         return f"VirtualClock(start_ms={self.ms()})"

@@ -18,6 +18,8 @@ class CommandError(Exception):
 
     def __init__(self, text: str | bytes) -> None:
         self.text = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
+        #: Statistics know of it already: an error of a script's command, passed on.
+        self.counted = False
         super().__init__(self.text.decode("utf-8", "replace"))
 
     @property

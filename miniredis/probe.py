@@ -62,6 +62,15 @@ class Probe:
     def cron(self, now_ms: int, hz: int) -> None:
         """One run of the cron ended. server.c: serverCron()"""
 
+    def idle_crons(self, first_us: int, last_us: int, runs: int, cycle_us: int) -> None:
+        """So many runs of the cron were passed over, each with a slow cycle that deleted
+        nothing; the first began at *first_us*, the last at *last_us* (Unix µs), and their
+        cycles took *cycle_us* together.
+
+        That happens only while virtual time moves far, and if whoever hears ``cron``,
+        ``expire_cycle`` or ``expire_cycle_started`` hears this too. See ``server/idle.py``.
+        """
+
 
 #: The names of all events.
 EVENTS = tuple(name for name in vars(Probe) if not name.startswith("_"))

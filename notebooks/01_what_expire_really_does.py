@@ -104,8 +104,9 @@ assert r.get("cake") is None
 # counts five. `KEYS` hides dead keys but leaves them. `GET` and `TTL` find their key
 # dead, delete it, and answer as if it had never been there.
 #
-# So a client never *sees* a dead key. But a dead key that nobody asks for would stay for
-# ever if this were all.
+# So whoever asks for a dead key by its name is told that it is not there; only counts,
+# such as `DBSIZE`'s, give it away. But a dead key that nobody asks for would stay for ever
+# if this were all.
 #
 # ---
 #
@@ -114,7 +115,8 @@ assert r.get("cake") is None
 # 我们关掉后台任务。五个键死了，却什么也没发生：`DBSIZE` 仍然数出五个。`KEYS` 隐藏死键，但不删除。
 # `GET` 和 `TTL` 发现要找的键已死，就把它删掉，并像它从未存在过一样回答。
 #
-# 所以客户端永远*看不到*死键。但如果只有这一种办法，没人访问的死键就会永远留着。
+# 所以谁按名字去要一个死键，得到的回答都是它不存在；只有 `DBSIZE` 之类的计数会泄露它还在。但如果只有
+# 这一种办法，没人访问的死键就会永远留着。
 
 # %%
 r.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", "0")
@@ -248,8 +250,13 @@ plt.show()
 # it, the cycle stops: the rest is dead, and held. What follows is a dance of three crons:
 #
 # 1. The cron that emptied the table also starts to shrink it. It moves `dict` first.
-# 2. 100 ms later the cycle finds `expires` sparse still. The cron moves `expires`.
-# 3. 100 ms later the small table is dense, and the last keys go.
+# 2. The next cron comes 100 ms after that one has *ended*. Its cycle finds `expires` sparse
+#    still; then it moves `expires`.
+# 3. In the cron after that, another 100 ms on, the small table is dense, and the last keys
+#    go.
+#
+# The times printed below are those at which each cycle began. Between the first two lie
+# 100 ms and the time that the first cron took.
 #
 # Without the cron's help (`activerehashing no`) and without commands that move buckets
 # along, step 2 never ends. The tail stays for as long as we watch, one minute here.
@@ -264,17 +271,25 @@ plt.show()
 # 键不足 328 个时，周期就停手：剩下的都死了，却还占着内存。接下来是三个 cron 的接力：
 #
 # 1. 清空这张表的那个 cron 也开始收缩它，先搬 `dict`。
-# 2. 100 毫秒后，周期发现 `expires` 仍然稀疏。cron 搬 `expires`。
-# 3. 再过 100 毫秒，小表变得稠密，最后的键被删除。
+# 2. 下一个 cron 在那一个*结束*之后 100 毫秒到来。它的周期发现 `expires` 仍然稀疏，随后它搬 `expires`。
+# 3. 再过 100 毫秒，到了下一个 cron，小表变得稠密，最后的键被删除。
+#
+# 下面打印的是每个周期开始的时刻。前两个之间相隔 100 毫秒，再加上第一个 cron 所用的时间。
 #
 # 如果 cron 不帮忙（`activerehashing no`），又没有命令顺带搬桶，第 2 步就永远不会结束。我们看多久，尾巴就留多久，
 # 这里是一分钟。
 
 # %%
+began = []
 for cycle in result.cycles_of("slow"):
-    at = cycle.start_us // 1000 - result.start_ms - first
-    print(f"{at:4} ms after the death: {cycle.sampled:6,} sampled, {cycle.expired:6,} deleted")
+    began.append(cycle.start_us // 1000 - result.start_ms - first)
+    print(
+        f"{began[-1]:4} ms after the death: {cycle.sampled:6,} sampled, {cycle.expired:6,} deleted"
+    )
 
+first_took_ms = result.cycles_of("slow")[0].elapsed_us / 1000
+assert abs(began[1] - began[0] - 100 - first_took_ms) < 2  # and moving `dict`
+assert began[2] - began[1] in (100, 101)
 deleted = [cycle.expired for cycle in result.cycles_of("slow")]
 assert deleted[1] == 0
 assert deleted[2] == 20_000 - deleted[0] < 328

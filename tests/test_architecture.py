@@ -20,6 +20,7 @@ ROOMS = (
     ("probe", "errors", "reply"),
     ("structs",),
     ("keyspace",),
+    ("scripting",),
     ("commands",),
     ("server",),
     ("net",),
@@ -35,6 +36,7 @@ RESERVED = {
     "asyncio": {"net"},
     "redis": {"net"},
     "matplotlib": {"lab/plots", "cli"},
+    "lupa": {"scripting"},
     "click": {"cli"},
     "rich": {"cli"},
 }

@@ -229,6 +229,33 @@ def test_strategies_wrong_usage_is_status_2(args: list[str], message: str) -> No
 
 def test_strategies_that_cannot_be_drawn(tmp_path: Path) -> None:
     status, output = run(*QUICK, "--only", "lazy", "-o", str(tmp_path / "x.xyz"))
-    assert status == 1
+    assert status == 2
     assert "cannot write" in output
     assert not list(tmp_path.iterdir())
+
+
+def test_the_table_of_one_key() -> None:
+    status, output = run("expire", "--keys", "1", "--ttl", "1s")
+    assert status == 0
+    assert "1 key, hz 10" in output
+    assert "1 at once, 100.0 % of all" in output
+    assert "100.0 % of the keys held" in output
+    assert "median 1 ms, 99 % 1 ms" in output
+
+
+def test_the_table_of_a_run_that_deletes_not_all() -> None:
+    status, output = run("expire", "--keys", "20000", "--ttl", "1s", "--no-activerehashing")
+    assert status == 0
+    (lags,) = [line for line in output.splitlines() if "deletion lag, all keys" in line]
+    assert re.search(r"median \d+ ms, 99 % not within the run", lags)
+    assert "still held" in output
+
+
+def test_long_lives_and_runs_that_are_too_long() -> None:
+    status, output = run("expire", "--keys", "50", "--ttl", "365d", "--json")
+    assert status == 0
+    assert json.loads(output)["first_death_ms"] == 365 * 86_400_000
+    status, output = run("expire", "--keys", "50", "--ttl", "365d", "--engine", "2.4")
+    assert (status, "315,360,000 runs of the cron" in output) == (1, True)
+    status, output = run("strategies", "--duration", "365d")
+    assert (status, "94,608,000,000 commands; at most 100,000,000" in output) == (2, True)

@@ -12,6 +12,7 @@ from miniredis.cli.engines import engines
 from miniredis.cli.expire import expire
 from miniredis.cli.serve import serve
 from miniredis.cli.strategies import strategies
+from miniredis.cli.streams import guarded
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,4 +27,5 @@ for command in (engines, expire, serve, strategies):
 
 def main() -> None:
     """Entry point of the ``miniredis`` program."""
-    cli(prog_name="miniredis")
+    with guarded():
+        cli(prog_name="miniredis")

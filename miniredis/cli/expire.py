@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from miniredis.cli.params import Duration
+from miniredis.cli.output import check_output, output_option, save_figure
+from miniredis.cli.params import Duration, FilePath
 from miniredis.cli.progress import show_progress
 from miniredis.cli.ttls import check_sources, find_ttls
 from miniredis.keyspace.engines import DEFAULT_ENGINE, ENGINES
@@ -29,8 +30,9 @@ MAX_KEYS = 50_000_000
 )
 @click.option(
     "--ttls",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="CSV file with a column of times to live in ms; '-' reads standard input.",
+    type=FilePath(),
+    help="CSV file with a column of times to live in ms, 1 to 10^15; '-' reads standard input. "
+    "A first line that begins with a letter is a header.",
 )
 @click.option("--column", help="Header of the column in the --ttls file.  [default: the first]")
 @click.option("--from", "source", metavar="URL", help="Read the times to live of a live server.")
@@ -50,9 +52,7 @@ MAX_KEYS = 50_000_000
 )
 @click.option("--no-activerehashing", is_flag=True, help="Do not move buckets in the cron.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Figure to draw."
-)
+@output_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def expire(
     keys: int | None,
@@ -76,12 +76,12 @@ def expire(
     has deleted all of them. Nobody reads them meanwhile.
     """
     check_sources(keys, ttl, ttl_max, ttls, column, source)
-    if output is not None and not output.absolute().parent.is_dir():
-        raise click.UsageError(f"the directory of {output} does not exist")
+    check_output(output)
     from miniredis.lab.experiments import run_expiry
 
+    notes: list[str] = []
     with show_progress() as progress:
-        values = find_ttls(keys, ttl, ttl_max, ttls, column, source, seed, progress)
+        values = find_ttls(keys, ttl, ttl_max, ttls, column, source, seed, progress, notes)
         try:
             result = run_expiry(
                 values,
@@ -99,6 +99,8 @@ def expire(
             progress("draw", 0, 1)
             _draw(result, output)
             progress("draw", 1, 1)
+    for note in notes:
+        click.echo(f"Note: {note}", err=True)
     if as_json:
         click.echo(json.dumps(result.as_dict(), indent=2))
     else:
@@ -106,40 +108,40 @@ def expire(
 
 
 def _draw(result: ExpiryResult, output: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
     from miniredis.lab import plots
 
-    figure = plots.expiry_page(result)
-    try:
-        plots.save(figure, output, plots.alt_text(result))
-    except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {output}: {error}") from None
+    save_figure(plots.expiry_page(result), output, plots.alt_text(result))
 
 
 def _print_table(result: ExpiryResult, output: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from miniredis.lab.words import count, milliseconds
+
     table = Table(
-        title=f"{result.keys:,} keys, hz {result.hz}, effort {result.effort}, "
+        title=f"{count(result.keys, 'key')}, hz {result.hz}, effort {result.effort}, "
         f"engine {result.engine}, seed {result.seed}",
         show_header=False,
     )
     first = result.first_death_ms
     table.add_row("first key dies", f"{first / 1000:,.3f} s after writing")
     for share, ms in result.gone_ms.items():
-        text = "not within the run" if ms is None else f"{ms - first:,} ms after the first death"
+        gone = None if ms is None else ms - first
+        text = milliseconds(gone) + ("" if gone is None else " after the first death")
         table.add_row(f"{share:.0%} gone".replace("%", " %"), text)
-    table.add_row("peak stale share", f"{100 * result.peak_stale_share:.1f} %")
+    most = result.peak_dead_held
+    of_all = f"{100 * most / result.keys:.1f} % of all"
+    table.add_row("most dead keys held", f"{most:,} at once, {of_all}")
+    table.add_row("peak stale share", f"{100 * result.peak_stale_share:.1f} % of the keys held")
     for type in ("slow", "fast"):
-        table.add_row(f"{type} cycles", f"{len(result.cycles_of(type)):,}")
+        table.add_row(f"{type} cycles", f"{result.number_of(type):,}")
     table.add_row("time-limit exits", f"{result.time_cap_reached:,}")
     table.add_row("cycle CPU", f"{result.cycle_us / 1000:,.1f} ms")
     table.add_row("CPU share", f"{100 * result.cpu_share:.1f} %")
     median, p99 = result.lag_percentile(0.5), result.lag_percentile(0.99)
-    table.add_row("deletion lag", f"median {median} ms, 99 % {p99} ms")
+    lags = f"median {milliseconds(median)}, 99 % {milliseconds(p99)}"
+    table.add_row("deletion lag, all keys", lags)
     if result.remaining:
         table.add_row("still held", f"{result.remaining:,}")
     console = Console()

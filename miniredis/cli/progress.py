@@ -9,7 +9,10 @@ from typing import Any
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on standard error, one line a phase; silent when that is no terminal."""
+    """A progress bar on standard error, one line a phase; silent when that is no terminal.
+
+    What is yielded takes a phase, steps done and steps in all, 0 if nobody knows.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -34,8 +37,9 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
     with bar:
 
         def progress(phase: str, done: int, total: int) -> None:
+            steps = total or None  # unknown: the bar only shows that work goes on
             if phase not in tasks:
-                tasks[phase] = bar.add_task(names[phase], total=total)
-            bar.update(tasks[phase], completed=done, total=total)
+                tasks[phase] = bar.add_task(names[phase], total=steps)
+            bar.update(tasks[phase], completed=done, total=steps)
 
         yield progress

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from miniredis.cli.output import check_output, output_option, save_figure
 from miniredis.cli.params import Duration
 from miniredis.cli.progress import show_progress
 from miniredis.lab.workload import MAX_KEYS, MAX_SKEW, TTL_KINDS, UNIFORM, TtlDistribution, Workload
@@ -84,9 +85,7 @@ def _share(name: str, default: float, help: str) -> Callable[[AnyFunction], AnyF
     metavar="NAMES",
     help="Some of heap, wheel, lazy, periodic, redis, with commas between them.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Figure to draw."
-)
+@output_option()
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def strategies(
     keys: int,
@@ -115,8 +114,7 @@ def strategies(
     reading does not. Redis does both. Memory held and owed, CPU time, deletion lag and
     longest pause are simulated.
     """
-    if output is not None and not output.absolute().parent.is_dir():
-        raise click.UsageError(f"the directory of {output} does not exist")
+    check_output(output)
     from miniredis.lab.strategies import find_strategy, run_strategies
     from miniredis.lab.strategy_dbs import STRATEGIES
 
@@ -161,16 +159,10 @@ def _find_ttls(kind: str, ttl: int | None, ttl_max: int | None) -> TtlDistributi
 
 
 def _draw(results: Sequence[StrategyResult], workload: Workload, output: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
     from miniredis.lab import plots
 
-    figure = plots.strategies_page(results, workload)
-    try:
-        plots.save(figure, output, plots.strategies_alt_text(results))
-    except (OSError, ValueError) as error:
-        raise click.ClickException(f"cannot write {output}: {error}") from None
+    page = plots.strategies_page(results, workload)
+    save_figure(page, output, plots.strategies_alt_text(results))
 
 
 def _print_table(results: Sequence[StrategyResult], title: str, output: Path | None) -> None:

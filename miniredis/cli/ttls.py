@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
+
+from miniredis.cli.csv_ttls import read_ttls_csv
 
 
 def check_sources(
@@ -38,21 +37,24 @@ def find_ttls(
     source: str | None,
     seed: int,
     progress: Callable[[str, int, int], None],
+    notes: list[str],
 ) -> list[int]:
-    """The times to live in ms, from wherever they are to come."""
+    """The times to live in ms, from wherever they are to come; *notes* gets what to say."""
     if ttls is not None:
-        return read_ttls_csv(ttls, column)
+        return read_ttls_csv(ttls, column, notes)
     if source is not None:
-        from miniredis.net.remote import read_ttls
+        from miniredis.net.remote import read_ttls, without_secrets
 
         try:
             values = read_ttls(source, progress)
         except ValueError as error:
-            raise click.UsageError(f"--from {source}: {error}") from None
+            raise click.UsageError(f"--from: {error}") from None
         except ConnectionError as error:
             raise click.ClickException(str(error)) from None
         if not values:
-            raise click.ClickException(f"{source} holds no keys with a time to live")
+            raise click.ClickException(
+                f"{without_secrets(source)} holds no keys with a time to live"
+            )
         return values
     count, shortest = keys or 100_000, ttl or 10_000
     if ttl_max is None:
@@ -61,55 +63,3 @@ def find_ttls(
 
     rng = random.Random(seed)
     return [rng.randint(shortest, ttl_max) for _ in range(count)]
-
-
-def read_ttls_csv(path: Path, column: str | None = None) -> list[int]:
-    """The times to live (ms) of a CSV file's first column, or of the one headed *column*.
-
-    A first line that is no number is a header. ``ClickException`` with line number and
-    text for a line that is wrong.
-    """
-    try:
-        with click.open_file(str(path), encoding="utf-8-sig") as file:
-            return list(_parse_ttls(path, csv.reader(file), column))
-    except OSError as error:
-        raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise click.ClickException(f"{path} is not a text file in UTF-8") from None
-    except csv.Error as error:
-        raise click.ClickException(f"{path}: {error}") from None
-
-
-def _parse_ttls(path: Path, rows: Any, column: str | None) -> Iterator[int]:
-    index = 0
-    found = False
-    first = True
-    for row in rows:
-        if not row or not any(cell.strip() for cell in row):
-            continue
-        if first:
-            first = False
-            if column is not None:
-                names = [cell.strip() for cell in row]
-                if column not in names:
-                    raise click.ClickException(
-                        f"{path} line {rows.line_num}: no column {column!r} in {', '.join(names)}"
-                    )
-                index = names.index(column)
-                continue
-            if not _is_number(row[0]):
-                continue
-        text = row[index].strip() if index < len(row) else ""
-        if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) < 1:
-            shown = ",".join(row)[:60]
-            raise click.ClickException(
-                f"{path} line {rows.line_num}: {shown!r} has no time to live in whole ms, 1 or more"
-            )
-        found = True
-        yield int(text)
-    if not found:
-        raise click.ClickException(f"{path} holds no times to live")
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"\s*[+-]?[0-9.]+\s*", text) is not None

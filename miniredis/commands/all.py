@@ -20,6 +20,7 @@ from miniredis.commands import (  # noqa: F401
     pubsub_info,
     replication_cmds,
     scanning,
+    scripting,
     slowlog_cmds,
     string_parts,
     t_string,

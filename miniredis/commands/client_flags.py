@@ -15,6 +15,7 @@ CLIENT_CLOSE_AFTER_REPLY = 1 << 6
 CLIENT_UNBLOCKED = 1 << 7
 CLIENT_DIRTY_EXEC = 1 << 12  # an error while queueing: EXEC will fail
 CLIENT_PUBSUB = 1 << 18  # subscribed to something
+CLIENT_SCRIPT = 1 << 8  # not a connection, but a script that runs commands
 CLIENT_REPLY_OFF = 1 << 22
 CLIENT_REPLY_SKIP_NEXT = 1 << 23
 CLIENT_REPLY_SKIP = 1 << 24

@@ -11,25 +11,34 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, pairwise
 from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, CostModel, VirtualClock
 from miniredis.keyspace.engines import DEFAULT_ENGINE
 from miniredis.keyspace.expire import CycleReport, ExitReason
-from miniredis.lab.recorder import ExpiryRecorder
+from miniredis.lab.recorder import ExpiryRecorder, IdleCrons
+from miniredis.lab.words import count
+from miniredis.lab.workload import MAX_TTL_MS
 from miniredis.server.server import Server
 
 SHARES = (0.50, 0.90, 0.99, 1.00)  # of the keys, whose time of being gone is reported
 CURVE_POINTS = 600  # of each curve over time
 DEFAULT_PATIENCE_MS = 60_000  # how long after the last death the run goes on
 PROGRESS_STEPS = 200  # calls of the progress hook while writing
+FAR_TICKS = 5  # to the next death: then the time until it is passed over if it is idle
+MAX_TICKS = 2_000_000  # runs of the cron that an experiment may take, one by one: a minute
+MAX_IDLE_TICKS = 20_000_000  # or worked out as idle, see ``server/idle.py``: some minutes
+KEYS_OF_A_WINDOW = 20  # that a tick of an idle server passes
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(slots=True)
 class Curve:
-    """States over time. ``t_ms`` counts from the writing of the keys."""
+    """States over time, each holding until the next. ``t_ms`` counts from the writing of the
+    keys. Where keys were deleted there are two states of the same instant, before and after.
+    """
 
     t_ms: list[float] = field(default_factory=list)
     alive: list[int] = field(default_factory=list)
@@ -43,7 +52,10 @@ class ExpiryResult:
 
     Times are in ms from the writing of the keys unless a name says otherwise; shares are
     fractions. ``gone_ms`` maps each of SHARES to the time by which that share of the keys
-    was deleted, None if it was not within the run.
+    was deleted, None if it was not within the run. ``peak_dead_held`` is the largest number
+    of dead keys held at one instant, ``peak_stale_share`` their largest true share among
+    those held, which is 1 as soon as only dead ones are left. Idle cycles that were passed
+    over are in ``idle`` and not among ``cycles``.
     """
 
     keys: int
@@ -61,12 +73,10 @@ class ExpiryResult:
     cycle_us: int
     time_cap_reached: int
     remaining: int
+    peak_stale_share: float
+    peak_dead_held: int
+    idle: list[IdleCrons] = field(default_factory=list)
     engine: str = DEFAULT_ENGINE
-
-    @property
-    def peak_stale_share(self) -> float:
-        """The largest true share of dead keys among those held."""
-        return max(self.curve.stale_share, default=0.0)
 
     @property
     def cpu_share(self) -> float:
@@ -79,11 +89,23 @@ class ExpiryResult:
         first_us = (self.start_ms + self.first_death_ms) * 1000
         return [c for c in self.cycles if c.type == type and c.start_us >= first_us]
 
+    def number_of(self, type: str) -> int:
+        """How many cycles of *type* there were from the first death on, idle ones included."""
+        return len(self.cycles_of(type)) + (self.idle_cycles if type == "slow" else 0)
+
+    @property
+    def idle_cycles(self) -> int:
+        """Slow cycles from the first death on that found nothing to do and were passed over."""
+        first_us = (self.start_ms + self.first_death_ms) * 1000
+        return sum(idle.runs for idle in self.idle if idle.first_us >= first_us)
+
     def lag_percentile(self, share: float) -> int | None:
-        """The deletion lag in ms that *share* of the deleted keys did not exceed."""
-        if not self.lags_ms:
-            return None
-        return self.lags_ms[max(math.ceil(share * len(self.lags_ms)) - 1, 0)]
+        """The deletion lag in ms that *share* of all keys did not exceed.
+
+        None if so many were not deleted within the run.
+        """
+        rank = max(math.ceil(share * self.keys), 1)
+        return self.lags_ms[rank - 1] if rank <= len(self.lags_ms) else None
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers for programs: everything the table shows, JSON-ready."""
@@ -101,9 +123,10 @@ class ExpiryResult:
                 f"{share:.0%}": None if ms is None else ms - first
                 for share, ms in self.gone_ms.items()
             },
+            "peak_dead_held": self.peak_dead_held,
             "peak_stale_share": round(self.peak_stale_share, 6),
-            "slow_cycles": len(self.cycles_of("slow")),
-            "fast_cycles": len(self.cycles_of("fast")),
+            "slow_cycles": self.number_of("slow"),
+            "fast_cycles": self.number_of("fast"),
             "time_limit_exits": self.time_cap_reached,
             "cycle_cpu_ms": self.cycle_us / 1000,
             "cpu_share": round(self.cpu_share, 6),
@@ -133,7 +156,9 @@ def run_expiry(
     ends when all keys are gone, or *patience_ms* after the last has died. *progress* is
     called with a phase, steps done and steps in all. Other keywords configure the server.
 
-    Raises ``ValueError`` for no keys, a TTL below 1, or settings out of range.
+    Time in which nothing can happen is passed over, with the same outcome; see
+    ``server/idle.py``. Raises ``ValueError`` for no keys, a TTL below 1, settings out of
+    range, or a run that would take more ticks of the cron than can be waited for.
     """
     check_ttls(ttls_ms)
     if not poll_ms >= 0:
@@ -150,12 +175,14 @@ def run_expiry(
         active_expire_effort=effort,
         **config,
     )
+    server.idle.exact_averages = False  # nobody looks at avg_ttl
     progress = progress or _no_progress
     start = clock.ms()
+    deadlines = sorted(start + ttl for ttl in ttls_ms)
+    _check_length(server, start, deadlines)
     _write_keys(server, ttls_ms, progress)
     recorder = ExpiryRecorder()
     server.probe = recorder
-    deadlines = sorted(start + ttl for ttl in ttls_ms)
     _let_time_pass(server, clock, deadlines, poll_ms, patience_ms, progress)
     result = _evaluate(server, recorder, deadlines, start, effort, seed)
     result.engine = engine
@@ -169,8 +196,8 @@ def check_ttls(ttls_ms: Sequence[int]) -> None:
     shortest, longest = min(ttls_ms), max(ttls_ms)
     if shortest < 1:
         raise ValueError(f"a TTL must be at least 1 ms, got {shortest}")
-    if longest > 10**15:
-        raise ValueError(f"a TTL of {longest} ms is beyond what the experiment simulates")
+    if longest > MAX_TTL_MS:
+        raise ValueError(f"a TTL of {longest} ms is too long; at most 10^15 ms are simulated")
 
 
 def _no_progress(phase: str, done: int, total: int) -> None:
@@ -205,6 +232,7 @@ def _let_time_pass(
     poll_us = round(poll_ms * 1000)
     next_poll = clock.us() + poll_us
     while len(db.dict) and clock.ms() <= end:
+        next_poll = _pass_idle_time(server, clock, deadlines, poll_us, next_poll)
         event = server.next_event_us()
         assert event is not None
         target = min(event, next_poll) if poll_us else event
@@ -213,6 +241,49 @@ def _let_time_pass(
             server.before_sleep()
             next_poll = max(next_poll + poll_us, clock.us())
         progress("expire", total - len(db.dict), total)
+
+
+def _pass_idle_time(
+    server: Server, clock: VirtualClock, deadlines: list[int], poll_us: int, next_poll: int
+) -> int:
+    """Go to the instant of the next death at once if that is far; return the next poll.
+
+    Polls may cause fast cycles while dead keys are held, so they are left out only when
+    there are none: then each reads the clock once, which under the default costs never
+    moves a tick.
+    """
+    died = bisect_left(deadlines, clock.ms())
+    far_ms = FAR_TICKS * (1000 // server.hz)
+    if died == len(deadlines) or deadlines[died] - clock.ms() <= far_ms:
+        return next_poll
+    if poll_us:
+        dead = len(server.databases[0]) + died - len(deadlines)
+        if dead or server.cost != CostModel() or server.expire_engine.fast_cycle_wanted():
+            return next_poll
+    clock.advance_to(deadlines[died])
+    if poll_us and next_poll < clock.us():
+        next_poll += -((next_poll - clock.us()) // poll_us) * poll_us
+    return next_poll
+
+
+def _check_length(server: Server, start: int, deadlines: list[int]) -> None:
+    """``ValueError`` if the run would take too many ticks of the cron.
+
+    Between two deaths an idle server's ticks repeat after a sweep or two of its keys; what
+    follows costs nothing. Under other engines all are run.
+    """
+    tick_ms = 1000 // server.hz
+    if server.idle.knows(server.expire_engine):
+        sweeps = 2 * len(deadlines) // KEYS_OF_A_WINDOW + FAR_TICKS
+        gaps = ((later - earlier) // tick_ms for earlier, later in pairwise([start, *deadlines]))
+        ticks, most = sum(min(gap, sweeps) for gap in gaps), MAX_IDLE_TICKS
+    else:
+        ticks, most = (deadlines[-1] - start) // tick_ms, MAX_TICKS
+    if ticks > most:
+        raise ValueError(
+            f"the run would take about {count(ticks, 'run')} of the cron, more than the "
+            f"{most:,} that can be waited for; shorter times to live, or a lower hz, take fewer"
+        )
 
 
 def _evaluate(
@@ -231,6 +302,7 @@ def _evaluate(
         needed = math.ceil(share * total)
         gone[share] = deleted[needed - 1] - start if len(deleted) >= needed else None
     first_us = deadlines[0] * 1000
+    peaks = _peaks(deadlines, deleted, end)
     return ExpiryResult(
         keys=total,
         hz=server.hz,
@@ -241,36 +313,60 @@ def _evaluate(
         last_death_ms=deadlines[-1] - start,
         end_ms=end - start,
         gone_ms=gone,
-        curve=_curve(deadlines, deleted, start, end),
+        curve=_curve(deadlines, deleted, start, end, 1000 // server.hz),
         lags_ms=sorted(recorder.lags_ms),
         cycles=recorder.cycles,
-        cycle_us=sum(c.elapsed_us for c in recorder.cycles if c.start_us >= first_us),
+        cycle_us=sum(c.elapsed_us for c in recorder.cycles if c.start_us >= first_us)
+        + sum(idle.cycle_us for idle in recorder.idle if idle.first_us >= first_us),
         time_cap_reached=sum(c.exit is ExitReason.TIME_LIMIT for c in recorder.cycles),
         remaining=len(server.databases[0]),
+        peak_stale_share=peaks[0],
+        peak_dead_held=peaks[1],
+        idle=recorder.idle,
     )
 
 
-def _curve(deadlines: list[int], deleted: list[int], start: int, end: int) -> Curve:
-    """Population over time: all of it on a grid, and around each burst of deletions.
+def _peaks(deadlines: list[int], deleted: list[int], end: int) -> tuple[float, int]:
+    """The largest share of dead keys among those held, and their largest number.
 
-    A key with deadline d is dead from d + 1 ms on (now > when), held until deleted.
+    Both grow when keys die and fall when they are deleted, so they are largest just before
+    a deletion, or at the end.
+    """
+    total = len(deadlines)
+    share, most, gone = 0.0, 0, 0
+    for t, group in groupby([*deleted, end]):
+        if total > gone:
+            dead = bisect_left(deadlines, t) - gone
+            share, most = max(share, dead / (total - gone)), max(most, dead)
+        gone += sum(1 for _ in group)
+    return share, most
+
+
+def _curve(deadlines: list[int], deleted: list[int], start: int, end: int, tick_ms: int) -> Curve:
+    """Population over time: on a grid, at deaths, and before and after each burst of deletions.
+
+    A key with deadline d is dead from d + 1 ms on (now > when), held until deleted. The
+    curve begins one tick of the cron or more before the first death, and goes on so long
+    after the end if nothing is held then.
     """
     total = len(deadlines)
     first = deadlines[0]
-    lead = max((end - first) // 10, 1)
+    lead = max((end - first) // 10, tick_ms)
     left = max(start, first - lead)
-    span = end - left
+    right = end + lead if len(deleted) == total else end
+    span = right - left
     times = {left + span * i // CURVE_POINTS for i in range(CURVE_POINTS + 1)}
-    # The instants just before and at deletions, thinned out, keep steps sharp.
-    for t in deleted[:: max(len(deleted) // CURVE_POINTS, 1)]:
-        times.update((t - 1, t))
+    # Deaths and deletions themselves, thinned out, keep steps sharp.
+    bursts = {*deleted[:: max(len(deleted) // CURVE_POINTS, 1)], *deleted[-1:]}
+    deaths = {d + 1 for d in deadlines[:: max(total // CURVE_POINTS, 1)]}
     curve = Curve()
-    for t in sorted(t for t in times if left <= t <= end):
+    for t in sorted(t for t in times | bursts | deaths if left <= t <= right):
         died = bisect_left(deadlines, t)
-        held = died - bisect_right(deleted, t)
-        alive = total - died
-        curve.t_ms.append(t - start)
-        curve.alive.append(alive)
-        curve.dead_held.append(held)
-        curve.stale_share.append(held / (alive + held) if alive + held else 0.0)
+        befores = [bisect_left(deleted, t), bisect_right(deleted, t)]
+        for gone in befores if t in bursts else befores[1:]:
+            held, alive = died - gone, total - died
+            curve.t_ms.append(t - start)
+            curve.alive.append(alive)
+            curve.dead_held.append(held)
+            curve.stale_share.append(held / (alive + held) if alive + held else 0.0)
     return curve

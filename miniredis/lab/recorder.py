@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from miniredis.keyspace.expire import CycleReport
 from miniredis.probe import Probe
@@ -51,16 +51,35 @@ class Recorder(Probe):
         self.rehashes.append((dbid, table, old_size, new_size))
 
 
+class IdleCrons(NamedTuple):
+    """Runs of the cron that were passed over, from the first to the last. Times in µs."""
+
+    first_us: int
+    last_us: int
+    runs: int
+    cycle_us: int  # of all their cycles together
+
+
 class ExpiryRecorder(Probe):
     """Only numbers, for runs with millions of keys: lags, and one row a cycle.
 
     ``deleted_ms`` and ``lags_ms`` have one element per deleted key, in order of deletion.
+    Idle cycles that were passed over are in ``idle`` and not among ``cycles``.
     """
 
     def __init__(self) -> None:
         self.deleted_ms: list[int] = []
         self.lags_ms: list[int] = []
         self.cycles: list[CycleReport] = []
+        self.idle: list[IdleCrons] = []
+
+    @property
+    def idle_runs(self) -> int:
+        """Slow cycles that were passed over."""
+        return sum(idle.runs for idle in self.idle)
+
+    def idle_crons(self, first_us: int, last_us: int, runs: int, cycle_us: int) -> None:
+        self.idle.append(IdleCrons(first_us, last_us, runs, cycle_us))
 
     def key_expired(self, dbid: int, key: bytes, when_ms: int, now_ms: int, by: str) -> None:
         self.deleted_ms.append(now_ms)

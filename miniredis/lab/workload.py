@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from miniredis.lab.words import count
+
 US_PER_SECOND = 1_000_000
 VALUE = b"twenty bytes of value"[:20]  # what INFO's estimate of memory takes a value to be
-MAX_TTL_MS = 10**15
+MAX_TTL_MS = 10**15  # about 31,700 years
 MAX_KEYS = 10_000_000
 MAX_SKEW = 10
+MAX_COMMANDS = 100_000_000  # of one run, which takes some 10 µs a command
 
 FIXED, UNIFORM, EXPONENTIAL, ALIGNED = "fixed", "uniform", "exponential", "aligned"
 TTL_KINDS = (FIXED, UNIFORM, EXPONENTIAL, ALIGNED)
@@ -130,6 +133,12 @@ class Workload:
             raise ValueError(f"rate must be above 0, at most 10^6 commands/s, got {self.rate!r}")
         if not 1 <= self.duration_ms <= MAX_TTL_MS:
             raise ValueError(f"duration must be 1 to 10^15 ms, got {self.duration_ms}")
+        commands = self.rate * self.duration_ms / 1000
+        if commands > MAX_COMMANDS:
+            raise ValueError(
+                f"{self.rate:,g} commands/s for {self.duration_ms / 1000:,g} s are {commands:,.0f} "
+                f"commands; at most {MAX_COMMANDS:,} can be waited for"
+            )
         for name in ("reads", "expires", "persists", "deletes"):
             share = getattr(self, name)
             if not 0 <= share <= 1:
@@ -150,7 +159,9 @@ class Workload:
 
     def __str__(self) -> str:
         return (
-            f"{self.rate:,g} commands/s for {self.duration_ms / 1000:g} s on {self.keys:,} keys, "
+            f"{self.rate:,g} command{'' if self.rate == 1 else 's'}/s "
+            f"for {self.duration_ms / 1000:g} s "
+            f"on {count(self.keys, 'key')}, "
             f"{self.reads:.0%} reads, skew {self.skew:g}, {self.ttls}, seed {self.seed}"
         ).replace("%", " %")
 

@@ -5,11 +5,8 @@ Redis: networking.c (``processInlineBuffer``, ``processMultibulkBuffer``, ``addR
 
 from __future__ import annotations
 
-import math
-
 from miniredis.errors import CommandError
 from miniredis.keyspace.object import string2ll
-from miniredis.net.inline import split_args
 from miniredis.reply import (
     Attributed,
     BigNumber,
@@ -22,6 +19,8 @@ from miniredis.reply import (
     Status,
     Verbatim,
 )
+from miniredis.structs.doubles import format_double
+from miniredis.structs.words import split_args
 
 PROTO_INLINE_MAX_SIZE = 64 * 1024  # bytes of an inline command, or of a count
 PROTO_MAX_BULK_LEN = 512 * 1024 * 1024  # bytes of one argument, by default
@@ -159,13 +158,6 @@ class RequestParser:
             raise ProtocolError("Protocol error: unauthenticated bulk length")
         self._bulklen = length
         return True
-
-
-def format_double(value: float) -> bytes:
-    """*value* as Redis 7.0 sends doubles. networking.c: addReplyDouble()"""
-    if math.isinf(value):
-        return b"inf" if value > 0 else b"-inf"
-    return b"%.17g" % value
 
 
 def encode_reply(reply: Reply, resp: int) -> bytes:

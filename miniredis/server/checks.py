@@ -38,6 +38,11 @@ MAY_REPLICATE = frozenset({"write", "may_replicate"})
 TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
 ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in error texts
 
+# Of a replica, and of a primary that lacks replicas. server.c: createSharedObjects()
+READONLY = "READONLY You can't write against a read only replica."
+NOREPLICAS = "NOREPLICAS Not enough good replicas to write."
+MASTERDOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+
 # First words of a line of HTTP: a browser was made to talk to this port.
 HTTP_WORDS = frozenset({b"host:", b"post"})
 # Allowed to a RESP2 client that is subscribed.
@@ -117,9 +122,9 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
             "PING / QUIT / RESET are allowed in this context"
         )
     if _is_stale(c, cmd):
-        return CommandError(
-            "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
-        )
+        return CommandError(MASTERDOWN)
+    if c.server.scripting.is_timed_out and "allow_busy" not in cmd.flags:
+        return c.server.scripting.busy_error()
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
     return None
@@ -133,16 +138,16 @@ def _write_refused(c: Client, cmd: Command) -> CommandError | None:
     if "write" not in _flags(c, cmd):
         return None
     if not server.repl.good_replicas_status():
-        return CommandError("NOREPLICAS Not enough good replicas to write.")
+        return CommandError(NOREPLICAS)
     if server.masterhost is not None and server.repl_slave_ro and not c.flags & CLIENT_MASTER:
-        return CommandError("READONLY You can't write against a read only replica.")
+        return CommandError(READONLY)
     return None
 
 
 def _is_stale(c: Client, cmd: Command) -> bool:
     """Whether the command would read data that may be old, which the operator forbids."""
     server = c.server
-    if server.masterhost is None or server.config.replica_serve_stale_data or server.repl.connected:
+    if not server.repl.is_stale():
         return False
     queued = [row for row, _ in c.mstate.commands] if cmd.name == "exec" else []
     return any("stale" not in row.flags for row in [cmd, *queued])

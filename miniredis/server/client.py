@@ -19,10 +19,12 @@ from miniredis.commands.client_flags import (
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
+    PROPAGATE_BOTH,
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import Reply, Status
+from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import (
     MultiState,
     WatchedKey,
@@ -70,6 +72,7 @@ class Client:
         "on_close",
         "on_output",
         "outbox",
+        "propagates",
         "pubsub_channels",
         "pubsub_patterns",
         "pubsub_shard_channels",
@@ -96,6 +99,7 @@ class Client:
         self.cmd: Command | None = None  # the command that runs, EXEC's queued ones too
         self.lastcmd: Command | None = None  # the last one sent by this client
         self.force_propagation = 0  # PROPAGATE_*: told even if nothing changed
+        self.propagates = PROPAGATE_BOTH  # whom its commands are told; a script may say less
         self.rewritten: list[bytes] | None = None
         # An argv with secrets and the form of it that logs may show.
         self.shown_argv: tuple[list[bytes], list[bytes]] | None = None
@@ -155,6 +159,11 @@ class Client:
             return False
         self.db = databases[id]
         return True
+
+    def feed_monitors(self) -> None:
+        """Show the running command to monitors before the commands that it runs."""
+        if self.server.monitors:
+            replication_feed_monitors(self, self.argv, None)
 
     def rewrite(self, *argv: bytes) -> None:
         """Propagate *argv* instead of the command as sent, if anybody listens.

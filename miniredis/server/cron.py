@@ -1,5 +1,7 @@
 """The cron: what the server does ``hz`` times a second by itself.
 
+What a run does while nothing happens is known to ``server/idle.py`` too.
+
 Order of one run: cached time, effective hz, clients, databases (active expiry, then
 resizing, then rehashing), the end of a pause, replication, the loop counter.
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from miniredis.server.server import Server
 
 CONFIG_MAX_HZ = 500
+METRICS_PERIOD_MS = 100  # between two samples of each rate
 MAX_CLIENTS_PER_CLOCK_TICK = 200  # more clients per tick double the effective hz
 # Clients that ``timeout`` does not concern.
 _MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
@@ -35,7 +38,7 @@ def server_cron(server: Server) -> int:
     server.hz = effective_hz(server)
     if server.pause_cron:
         return 1000 // server.hz
-    if run_with_period(server, 100):
+    if run_with_period(server, METRICS_PERIOD_MS):
         server.track_instantaneous_metrics()
     server.refresh_lru_clock(server.ustime() // 1000)
     clients_cron(server)

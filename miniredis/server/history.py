@@ -250,6 +250,9 @@ class HistoryRecorder(Probe):
     def expire_cycle(self, report: Any) -> None:
         self.cycle = None
 
+    def idle_crons(self, first_us: int, last_us: int, runs: int, cycle_us: int) -> None:
+        """Nothing happened to any key."""
+
     def emptied(self, dbid: int) -> None:
         by = self.by()
         for (db, _), record in list(self.records.items()):

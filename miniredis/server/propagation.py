@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 Sink = Callable[[int, list[bytes]], None]
 
 
+# Commands that run others: only what these change is told. preventCommandPropagation()
+EFFECTS_ONLY = frozenset({"exec", "eval", "eval_ro", "evalsha", "evalsha_ro", "fcall", "fcall_ro"})
+
+
 class Propagation:
     """The queue of one server and its listeners.
 
@@ -70,7 +74,8 @@ class Propagation:
     def after_call(self, c: Client, cmd: Command, argv: list[bytes], dirty: bool) -> None:
         """Queue the command that ran, if it changed anything; flush after the outermost."""
         target = PROPAGATE_BOTH if dirty else c.force_propagation
-        if target and cmd.name != "exec":
+        target &= c.propagates
+        if target and cmd.name not in EFFECTS_ONLY:
             self.also_propagate(c.db.id, argv if c.rewritten is None else c.rewritten, target)
         c.rewritten = None
         c.force_propagation = 0

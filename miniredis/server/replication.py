@@ -169,6 +169,15 @@ class Replication(MasterSide):
         """Whether the link to the primary is up."""
         return self.repl_state == STATE_CONNECTED
 
+    def is_stale(self) -> bool:
+        """Whether the data may be old and the operator forbids to serve such."""
+        server = self.server
+        return (
+            server.masterhost is not None
+            and not self.connected
+            and not server.config.replica_serve_stale_data
+        )
+
     def serves_replicas(self) -> bool:
         """Whether a replica may sync with us."""
         return self.server.masterhost is None or self.connected

@@ -40,6 +40,7 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
+from miniredis.server.idle import IdleTime
 from miniredis.server.info import gen_redis_info_string
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor, create_latency_report
@@ -57,6 +58,7 @@ from miniredis.server.repl_family import join_family
 from miniredis.server.repl_link import LOCALHOST
 from miniredis.server.replication import Replication
 from miniredis.server.replication_api import ReplicationApi
+from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
@@ -157,6 +159,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
+        self.scripting = Scripting(self)
 
         self.pause_cron = False
         self.active_expire_enabled = True
@@ -176,6 +179,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
+        self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
         if isinstance(self.clock, VirtualClock):
@@ -238,6 +242,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             or config.min_replicas_to_write > 0
             or self.repl.waits.busy
             or self.stale_gate is StaleGate.REPAIRED
+            or self.scripting.is_timed_out
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -386,7 +391,8 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             reply = cmd.proc(c, *argv[1:])  # type: ignore[misc]
         except CommandError as error:
             stats.failed_calls += 1
-            self.count_error(error)
+            if not error.counted:
+                self.count_error(error)
             reply = error
         finally:
             self.fixed_time_expire -= 1
@@ -441,8 +447,11 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         return self.el.next_us
 
     def process_due_events(self) -> None:
-        """Run what is due now; for the virtual clock."""
-        self.process_events()
+        """Run what is due now; for the virtual clock, which is perhaps moved on so far that
+        idle time may be passed over.
+        """
+        if not (self.clock.quiet_until_us and self.idle.pass_until(self.clock.quiet_until_us)):
+            self.process_events()
 
     def wake(self) -> None:
         """An event nearer than all others was planned: whoever waits must look again."""

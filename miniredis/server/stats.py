@@ -54,6 +54,11 @@ class InstantaneousMetric:
         self.last_sample_ms = now_ms
         self.last_sample_count = count
 
+    def stand_still(self, samples: int, now_ms: int) -> None:
+        """So many samples, the last at *now_ms*, of a counter that does not grow."""
+        self.samples.extend([0] * min(samples, STATS_METRIC_SAMPLES))
+        self.last_sample_ms = now_ms
+
     def per_second(self) -> int:
         """The mean of all samples, those not yet taken as 0. server.c: getInstantaneousMetric()"""
         return sum(self.samples) // STATS_METRIC_SAMPLES
@@ -129,16 +134,20 @@ class Stats:
         code = error.code if b" " in error.text[:ERROR_CODE_LEN] else "ERR"
         self.stat_errors[code] = self.stat_errors.get(code, 0) + 1
 
-    def track_instantaneous_metrics(self) -> None:
-        """Take a sample of each rate, each at its own reading of the clock; by the cron."""
+    def rates(self) -> tuple[tuple[InstantaneousMetric, int], ...]:
+        """Each rate, and the counter whose growth it is."""
         repl_in, repl_out = self.stat_net_repl_input_bytes, self.stat_net_repl_output_bytes
-        for metric, count in (
+        return (
             (self.command_metric, self.stat_numcommands),
             (self.net_input_metric, self.stat_net_input_bytes + repl_in),
             (self.net_output_metric, self.stat_net_output_bytes + repl_out),
             (self.net_input_repl_metric, repl_in),
             (self.net_output_repl_metric, repl_out),
-        ):
+        )
+
+    def track_instantaneous_metrics(self) -> None:
+        """Take a sample of each rate, each at its own reading of the clock; by the cron."""
+        for metric, count in self.rates():
             metric.track(count, self.ustime() // 1000)
 
 

@@ -101,6 +101,18 @@ class EventLoop:
                 self._push(event)
         return ran
 
+    def __len__(self) -> int:
+        """Events planned, deleted ones included that are not the earliest."""
+        return len(self._heap)
+
+    def pass_to(self, last_us: int, next_us: int) -> None:
+        """As if the only event had come again and again: last at *last_us*, next at *next_us*."""
+        assert len(self._heap) == 1
+        event = self._heap.pop()[2]
+        event.when_us = next_us
+        self._last_us = last_us
+        self._push(event)
+
     def _push(self, event: TimeEvent) -> None:
         heapq.heappush(self._heap, (event.when_us, event.id, event))
         self.next_us = self._heap[0][0]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 
 from miniredis.clock import DEFAULT_START_MS, FREE, CostModel, VirtualClock
@@ -298,3 +299,37 @@ def test_progress_is_told() -> None:
     assert calls[-1] == ("run", 100, 100)
     assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
     assert len(calls) > 50
+
+
+@pytest.mark.parametrize(
+    ("keys", "rate", "duration_ms"),
+    [(1, 1, 3_000), (50, 100, 20_000), (2_000, 0.5, 3_600_000)],
+)
+def test_ticks_do_not_overlap_in_small_and_long_runs(
+    keys: int, rate: float, duration_ms: int
+) -> None:
+    from miniredis.lab import plots
+
+    workload = Workload(keys=keys, rate=rate, duration_ms=duration_ms, seed=1)
+    figure = plots.strategies_page(run_strategies(workload, ["lazy", "redis"]), workload)
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            for minor in (False, True):
+                boxes = [
+                    label.get_window_extent(renderer)
+                    for place, label in zip(
+                        axis.get_ticklocs(minor=minor),
+                        axis.get_ticklabels(minor=minor),
+                        strict=True,
+                    )
+                    if low <= place <= high and label.get_text()
+                ]
+                assert not any(a.overlaps(b) for a, b in pairwise(boxes)), ax.get_title()
+            assert axis.get_offset_text().get_text() == "", ax.get_title()
+    plt.close(figure)
+    assert str(workload).startswith(
+        {1: "1 command/s for 3 s on 1 key,", 50: "100 commands/s", 2000: "0.5 commands/s"}[keys]
+    )

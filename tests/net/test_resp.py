@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from miniredis import reply as reply_module
 from miniredis.errors import CommandError
-from miniredis.net.inline import split_args
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply, format_double
 from miniredis.reply import (
     BLOCKED,
@@ -29,6 +28,7 @@ from miniredis.reply import (
     Status,
     Verbatim,
 )
+from miniredis.structs.words import split_args
 
 KIB_64 = 64 * 1024
 MIB_512 = 512 * 1024 * 1024

@@ -1,7 +1,9 @@
 /* Loaded with LD_PRELOAD, this library makes a program see only the time that somebody
  * else writes: the first 64-bit word of the file FROZEN_CLOCK_PAGE holds it, in
  * microseconds since 1970. The second word is added to the first at each reading of the
- * wall clock by the main thread (0: time stands still); others read it when they like.
+ * wall clock (0: time stands still). That goes for the main thread. Others sleep until
+ * instants that they work out, and the kernel wakes them by the true time: with the frozen
+ * one, long past, jemalloc's thread would never sleep at all. So they see the true time.
  *
  * A program that waits for events waits until there are some: how long it would have
  * waited otherwise is a matter of the machine's time, which nothing here may depend on. */
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +27,14 @@ static int in_main_thread(void) {
     return known > 0;
 }
 
-static int64_t now(int wall) {
+static int64_t true_time(clockid_t id) {
+    struct timespec ts;
+    syscall(SYS_clock_gettime, id, &ts);
+    return ts.tv_sec * 1000000LL + ts.tv_nsec / 1000;
+}
+
+static int64_t now(clockid_t id) {
+    if (!in_main_thread()) return true_time(id);
     if (!page) {
         int fd = open(getenv("FROZEN_CLOCK_PAGE"), O_RDWR);
         void *memory = fd < 0 ? MAP_FAILED
@@ -32,11 +42,11 @@ static int64_t now(int wall) {
         if (memory == MAP_FAILED) _exit(99);
         page = memory;
     }
-    return wall && in_main_thread() ? __sync_fetch_and_add(&page[0], page[1]) : page[0];
+    return id == CLOCK_REALTIME ? __sync_fetch_and_add(&page[0], page[1]) : page[0];
 }
 
 int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
-    int64_t us = now(1);
+    int64_t us = now(CLOCK_REALTIME);
     (void)tz;
     tv->tv_sec = us / 1000000;
     tv->tv_usec = us % 1000000;
@@ -44,14 +54,14 @@ int gettimeofday(struct timeval *restrict tv, void *restrict tz) {
 }
 
 int clock_gettime(clockid_t id, struct timespec *ts) {
-    int64_t us = now(id == CLOCK_REALTIME);
+    int64_t us = now(id);
     ts->tv_sec = us / 1000000;
     ts->tv_nsec = us % 1000000 * 1000;
     return 0;
 }
 
 time_t time(time_t *t) {
-    time_t seconds = now(0) / 1000000;
+    time_t seconds = now(CLOCK_REALTIME_COARSE) / 1000000;
     if (t) *t = seconds;
     return seconds;
 }

@@ -12,6 +12,7 @@ from miniredis.lab.plots.expiry import (
     plot_stale_share,
     plot_work,
 )
+from miniredis.lab.plots.files import check_target, format_of, save
 from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
 from miniredis.lab.plots.replicas import alt_text_link, plot_link
 from miniredis.lab.plots.strategies import (
@@ -24,7 +25,7 @@ from miniredis.lab.plots.strategies import (
     strategies_alt_text,
     strategies_page,
 )
-from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, save
+from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION
 
 __all__ = [
     "BLUE",
@@ -35,7 +36,9 @@ __all__ = [
     "alt_text",
     "alt_text_lifeline",
     "alt_text_link",
+    "check_target",
     "expiry_page",
+    "format_of",
     "plot_cpu",
     "plot_held",
     "plot_lag_ecdf",

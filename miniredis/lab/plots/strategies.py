@@ -11,8 +11,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullFormatter
 
-from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, axes_for
+from miniredis.lab.plots.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILLION,
+    axes_for,
+    plain_numbers,
+    time_axis,
+)
 from miniredis.lab.strategy_results import (
     BUCKETS,
     CHECKING,
@@ -33,9 +43,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MS_PER_SECOND = 1000
 US_PER_MS = 1000
-BYTES_PER_MB = 1_000_000
+BYTES = (("MB", 1_000_000), ("kB", 1_000), ("bytes", 1))
+MICROSECONDS = (("s", 1_000_000), ("ms", 1_000), ("µs", 1))
+LEAST_TOP = 1.0  # %, the least that the axis of dead keys reaches to
 MARKERS = 8  # along each line
 SHORTEST_PAUSE_US = 0.1  # where the logarithmic axis begins
 
@@ -65,11 +76,11 @@ def plot_held(results: Sequence[StrategyResult], ax: Axes | None = None) -> Axes
     ax = axes_for(ax)
     first = results[0].curve
     alive = [held - owed for held, owed in zip(first.held, first.owed, strict=True)]
-    t = [ms / MS_PER_SECOND for ms in first.t_ms]
+    t = [ms / _time_unit(ax, results) for ms in first.t_ms]
     ax.fill_between(t, alive, color=GREY, alpha=0.25, linewidth=0, label="alive")
     _over_time(ax, results, [result.curve.held for result in results])
     ax.set_ylabel("keys held")
-    ax.yaxis.set_major_formatter("{x:,.0f}")
+    plain_numbers(ax.yaxis, whole=True)
     ax.set_title("What is in memory")
     _legend_below(ax)
     return ax
@@ -84,7 +95,8 @@ def plot_owed(results: Sequence[StrategyResult], ax: Axes | None = None) -> Axes
     ]
     _over_time(ax, results, shares)
     ax.set_ylabel("dead keys among those held (%)")
-    ax.set_ylim(-3, 103)
+    top = max(LEAST_TOP, *(share for line in shares for share in line))
+    ax.set_ylim(-0.03 * top, 1.03 * top)
     ax.set_title("Memory owed")
     _legend_below(ax)
     return ax
@@ -116,8 +128,8 @@ def plot_memory(results: Sequence[StrategyResult], ax: Axes | None = None) -> Ax
     """Mean memory by what takes it."""
     ax = axes_for(ax)
     parts = [result.memory_parts() for result in results]
-    _stack(ax, results, parts, PARTS, BYTES_PER_MB)
-    ax.set_xlabel("memory held, mean (MB)")
+    unit = _stack(ax, results, parts, PARTS, BYTES)
+    ax.set_xlabel(f"memory held, mean ({unit})")
     ax.set_title("What takes the memory")
     return ax
 
@@ -125,8 +137,8 @@ def plot_memory(results: Sequence[StrategyResult], ax: Axes | None = None) -> Ax
 def plot_cpu(results: Sequence[StrategyResult], ax: Axes | None = None) -> Axes:
     """CPU time that expiry takes, by kind of work."""
     ax = axes_for(ax)
-    _stack(ax, results, [result.cpu_us for result in results], WORK, US_PER_MS)
-    ax.set_xlabel("CPU time spent on expiry (ms)")
+    unit = _stack(ax, results, [result.cpu_us for result in results], WORK, MICROSECONDS)
+    ax.set_xlabel(f"CPU time spent on expiry ({unit})")
     ax.set_title("What takes the CPU")
     return ax
 
@@ -141,7 +153,8 @@ def plot_pauses(results: Sequence[StrategyResult], ax: Axes | None = None) -> Ax
     texts = [_pause_text(result.longest_pause_us) for result in results]
     ax.bar_label(bars, texts, padding=3)
     ax.set_xscale("log")
-    ax.set_xlim(SHORTEST_PAUSE_US, max(pauses) * 30)
+    ax.set_xlim(SHORTEST_PAUSE_US, max(max(pauses) * 30, 100))
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.invert_yaxis()
     ax.set_xlabel("longest pause (µs)")
     ax.set_ylabel("strategy")
@@ -176,18 +189,24 @@ def strategies_alt_text(results: Sequence[StrategyResult]) -> str:
     return " ".join(parts)
 
 
+def _time_unit(ax: Axes, results: Sequence[StrategyResult]) -> float:
+    """Make the x axis one of time; how many ms its unit has."""
+    t_ms = results[0].curve.t_ms
+    return time_axis(ax, t_ms[0], t_ms[-1], "time")
+
+
 def _over_time(
     ax: Axes, results: Sequence[StrategyResult], curves: Sequence[Sequence[float]]
 ) -> None:
     """One line a strategy over the time of the run."""
+    unit = _time_unit(ax, results)
     for i, (result, values) in enumerate(zip(results, curves, strict=True)):
-        t = [ms / MS_PER_SECOND for ms in result.curve.t_ms]
+        t = [ms / unit for ms in result.curve.t_ms]
         every = max(len(t) // MARKERS, 1)
         # Staggered, so that markers of lines that coincide do not hide one another.
         place = (i * every // len(results), every)
         style = _LINES[result.strategy.name]
         ax.plot(t, values, label=result.strategy.title, markevery=place, markersize=5, **style)
-    ax.set_xlabel("time (s)")
 
 
 def _stack(
@@ -195,9 +214,14 @@ def _stack(
     results: Sequence[StrategyResult],
     amounts: Sequence[dict[str, float]],
     kinds: Sequence[str],
-    unit: float,
-) -> None:
-    """One bar a strategy, of a piece for each kind that any of them has."""
+    units: Sequence[tuple[str, float]],
+) -> str:
+    """One bar a strategy, of a piece for each kind that any of them has.
+
+    Returns the unit of the x axis: the largest of *units* that the longest bar reaches.
+    """
+    most = max(sum(amount[kind] for kind in kinds) for amount in amounts)
+    name, unit = next((u for u in units if most >= u[1]), units[-1])
     names = [result.strategy.title for result in results]
     left = [0.0] * len(results)
     for kind in kinds:
@@ -210,7 +234,9 @@ def _stack(
     ax.invert_yaxis()
     ax.set_ylabel("strategy")
     ax.set_xlim(0, max(left) * 1.02 or 1)
+    plain_numbers(ax.xaxis)
     _legend_below(ax)
+    return name
 
 
 def _legend_below(ax: Axes) -> None:
