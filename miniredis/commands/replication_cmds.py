@@ -16,6 +16,7 @@ from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.object import LLONG_MAX
 from miniredis.reply import BLOCKED, NO_REPLY, OK, Reply, Status
+from miniredis.structs.words import split_args
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -171,8 +172,7 @@ def replconf(c: Client, *options: bytes) -> Reply:
     What a replica tells its primary of itself, and the primary asks in the stream.
 
     Only GETACK has an effect, on a replica: it answers at once how far it is. The others
-    are checked and forgotten, because no replica attaches by a connection; the filters of
-    RDB-FILTER-ONLY may not be quoted.
+    are checked and forgotten, because no replica attaches by a connection.
 
     replication.c: replconfCommand()
     """
@@ -203,7 +203,10 @@ def _check_replconf(option: bytes, name: bytes, value: bytes) -> None:
         if not 0 <= get_long_long(value) <= 1:
             raise CommandError("ERR value is out of range, value must between 0 and 1")
     elif option == b"rdb-filter-only":
-        for word in value.split():
+        words = split_args(value)
+        if words is None:
+            raise CommandError("ERR Missing rdb-filter-only values")
+        for word in words:
             if word.lower() != b"functions":
                 raise CommandError(b"ERR Unsupported rdb-filter-only option: " + word)
     elif option != b"capa":

@@ -30,6 +30,7 @@ from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
 from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
+from miniredis.server.script_flags import command_flags
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -149,8 +150,7 @@ def _is_stale(c: Client, cmd: Command) -> bool:
     server = c.server
     if not server.repl.is_stale():
         return False
-    queued = [row for row, _ in c.mstate.commands] if cmd.name == "exec" else []
-    return any("stale" not in row.flags for row in [cmd, *queued])
+    return any("stale" not in flags for flags in _flags_of_each(c, cmd))
 
 
 def auth_required(c: Client) -> bool:
@@ -160,7 +160,14 @@ def auth_required(c: Client) -> bool:
 
 def _flags(c: Client, cmd: Command) -> Set[str]:
     """The flags of a command; EXEC has those of the queued commands too."""
-    return c.mstate.cmd_flags() | cmd.flags if cmd.name == "exec" else cmd.flags
+    return frozenset().union(*_flags_of_each(c, cmd))
+
+
+def _flags_of_each(c: Client, cmd: Command) -> list[frozenset[str]]:
+    """The flags of a command, for EXEC followed by those of each command queued. O(N)"""
+    server = c.server
+    queued = c.mstate.commands if cmd.name == "exec" else []
+    return [command_flags(server, row, argv) for row, argv in [(cmd, c.argv), *queued]]
 
 
 def unknown_command(argv: list[bytes]) -> CommandError:

@@ -340,9 +340,7 @@ class Scripting:
             return CommandError("ERR Wrong number of args calling Redis command from script")
         if self.deny_scripts and "noscript" in cmd.flags:
             return CommandError("ERR This Redis command is not allowed from script")
-        if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
-            return CommandError("ERR Write commands are not allowed from read-only scripts.")
-        return refused_command(self.server, run.caller, cmd, run.wrote)
+        return refused_command(self.server, run, cmd)
 
     def _count_rejected(self, cmd: Command | None, error: CommandError) -> None:
         server = self.server

@@ -16,6 +16,7 @@ from miniredis.server.checks import MASTERDOWN, NOREPLICAS, READONLY
 if TYPE_CHECKING:
     from miniredis.commands.table import Command
     from miniredis.server.client import Client
+    from miniredis.server.script import ScriptRun
     from miniredis.server.server import Server
 
 
@@ -46,17 +47,17 @@ def refused_writer(server: Server, caller: Client, flags: ScriptFlags) -> Comman
     return None
 
 
-def refused_command(
-    server: Server, caller: Client, cmd: Command, wrote: bool
-) -> CommandError | None:
-    """Why a command of a script may not run here. *wrote*: the script has changed something,
-    and is not to be stopped halfway.
+def refused_command(server: Server, run: ScriptRun, cmd: Command) -> CommandError | None:
+    """Why a command of a script may not run here. A script that has changed something is
+    not stopped halfway.
     """
     if server.repl.is_stale() and "stale" not in cmd.flags:
         return CommandError("ERR Can not execute the command on a stale replica")
-    if not cmd.is_write or wrote:
+    if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
+        return CommandError("ERR Write commands are not allowed from read-only scripts.")
+    if not cmd.is_write or run.wrote:
         return None
-    if _is_read_only(server, caller):
+    if _is_read_only(server, run.caller):
         return CommandError(READONLY)
     if not server.repl.good_replicas_status():
         return CommandError(NOREPLICAS)

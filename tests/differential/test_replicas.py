@@ -319,6 +319,55 @@ def test_replicaof_nobody(pair: ReplicaPair) -> None:
     run(pair, "b: SLAVEOF NO ONE\n@200\nb: DBSIZE")
 
 
+WRITES = b"return redis.call('SET','x','1')"
+READS = b"return redis.call('GET','a')"
+DECLARED = b"#!lua\n", b"#!lua flags=no-writes\n", b"#!lua flags=no-writes,allow-stale\n"
+SCRIPTS_OF_ALL_KINDS = [
+    (name, flags + body, b"0")
+    for name in (b"EVAL", b"EVAL_RO")
+    for flags in (b"", *DECLARED)
+    for body in (WRITES, READS, b"return redis.call('PING')", b"return 1")
+]
+
+
+def test_scripts_on_a_replica(pair: ReplicaPair) -> None:
+    """They may read; what the primary's scripts change arrives as commands."""
+    pair.start(delay_ms=20)
+    pair.step((PRIMARY, (b"SET", b"a", b"1", b"PX", b"100")))
+    pair.step(20)
+    for argv in SCRIPTS_OF_ALL_KINDS:
+        pair.step((REPLICA, argv))
+    pair.step((PRIMARY, (b"EVAL", b"redis.call('INCR','a') return redis.call('PTTL','a')", b"0")))
+    pair.step(81)
+    for which in (REPLICA, PRIMARY, REPLICA):
+        pair.step((which, (b"EVAL", READS, b"0")))
+    pair.step(100)
+    pair.compare_all()
+    pair.start(writable=True)
+    pair.step((REPLICA, (b"EVAL", b"return redis.call('SET','a','1','PX','100')", b"0")))
+    assert len(pair.servers[REPLICA].slave_keys_with_expire) == 1
+    pair.compare_all()
+
+
+def test_scripts_without_enough_replicas(pair: ReplicaPair) -> None:
+    pair.start()
+    pair.step((PRIMARY, (b"CONFIG", b"SET", b"min-replicas-to-write", b"3")))
+    for argv in SCRIPTS_OF_ALL_KINDS:
+        pair.step((PRIMARY, argv))
+    pair.step((PRIMARY, (b"CONFIG", b"SET", b"min-replicas-to-write", b"0")))
+
+
+def test_scripts_while_the_link_is_down(pair: ReplicaPair) -> None:
+    pair.start()
+    pair.detached = True
+    run(pair, "b: REPLICAOF 127.0.0.1 1")
+    for value in (b"no", b"yes"):
+        pair.reply(REPLICA, (b"CONFIG", b"SET", b"replica-serve-stale-data", value))
+        for argv in SCRIPTS_OF_ALL_KINDS:
+            pair.reply(REPLICA, argv)
+    run(pair, "b: SLAVEOF NO ONE")
+
+
 def test_a_full_sync(pair: ReplicaPair) -> None:
     """Dead keys are taken in; averages and cursors of the expire cycle begin at zero."""
     pair.start()

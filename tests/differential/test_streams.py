@@ -127,6 +127,53 @@ CASES = {
     "watch_dirty": ("WATCH x\nSET x 1\nMULTI\nSET x 2\nEXEC", ["SET x 1"]),
     "failed": ("INCRBY x nope\nSET x 1 NX XX\nEXPIRE nope 1", []),
     "unchanged": ("SET x 1\nSET x 2 NX\nPERSIST x\nEXPIRE x 10 XX", ["SET x 1"]),
+    "script_of_one": ("""EVAL "return redis.call('SET','x',1)" 0""", ["SET x 1"]),
+    "script_that_finds_dead": (
+        """EVAL "return redis.call('SET',KEYS[1],1)" 1 a""",
+        ["MULTI", "DEL a", "SET a 1", "EXEC"],
+    ),
+    "script_that_reads": (
+        """EVAL "return redis.call('MGET','a','b')" 0""",
+        ["MULTI", "DEL a", "DEL b", "EXEC"],
+    ),
+    "script_with_ttl": (
+        """EVAL "redis.call('SET','x',1) redis.call('EXPIRE','x',10)" 0""",
+        None,
+    ),
+    "script_that_fails": (
+        """EVAL "redis.call('SET','x',1) redis.call('INCR','x','y')" 0\nSET y 1""",
+        ["SET x 1", "SET y 1"],
+    ),
+    "script_for_the_file": (
+        """EVAL "redis.set_repl(redis.REPL_AOF) redis.call('SET','x',1)" 0""",
+        ["SET x 1"],
+    ),
+    "script_for_replicas": (
+        """EVAL "redis.set_repl(redis.REPL_REPLICA) redis.call('SET','x',1)" 0""",
+        [],
+    ),
+    "script_for_nobody": (
+        """EVAL "redis.set_repl(0) redis.call('SET','x',1) redis.call('GET','a')" 0""",
+        ["DEL a"],
+    ),
+    "script_half_for_replicas": (
+        """EVAL "redis.set_repl(2) redis.call('SET','x',1) redis.set_repl(3)
+        redis.call('SET','y',1)" 0""".replace("\n", " "),
+        ["MULTI", "SET y 1", "EXEC"],
+    ),
+    "script_with_publish": (
+        """EVAL "redis.call('PUBLISH','c','m') redis.call('SET','x',1)" 0""",
+        ["MULTI", "SET x 1", "EXEC"],
+    ),
+    "script_elsewhere": (
+        """EVAL "redis.call('SELECT',1) redis.call('SET','x',1)" 0\nSET x 2""",
+        ["SELECT 1", "SET x 1", "SELECT 0", "SET x 2"],
+    ),
+    "script_in_a_transaction": (
+        """MULTI\nSET x 1\nEVAL "return redis.call('INCR','x')" 0\nGET a\nEXEC""",
+        ["MULTI", "SET x 1", "INCR x", "DEL a", "EXEC"],
+    ),
+    "read_only_script": ("""EVAL_RO "return redis.call('GET','a')" 0""", ["DEL a"]),
     "flush": ("FLUSHALL\nFLUSHDB ASYNC", ["FLUSHALL", "FLUSHDB ASYNC"]),
     "swapdb": ("SWAPDB 0 1", ["SWAPDB 0 1"]),
 }

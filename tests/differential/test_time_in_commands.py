@@ -185,6 +185,49 @@ def test_keys_of_one_command(pair: TickingPair) -> None:
     pair.tick(0)
 
 
+# -- scripts ---------------------------------------------------------------------------------
+
+# A loop of calls makes time go by inside a script; then the key is looked at.
+SCRIPT = b"""
+local function look() return {redis.call('exists', 'a'), redis.call('pttl', 'a')} end
+local before = look()
+for i = 1, 60 do redis.call('exists', 'nope') end
+local after = look()
+return {before[1], after[1], before[2] == after[2] and 1 or 0, after[2] > 0 and 1 or 0}
+"""
+
+
+def test_no_key_dies_inside_a_script(pair: TickingPair) -> None:
+    pair(b"SET", b"a", b"1", b"PX", b"50")
+    pair.tick(1)
+    real = pair.real(b"EVAL", SCRIPT, b"0")
+    mine = encode_reply(pair.server.process_command(pair.mine, [b"EVAL", SCRIPT, b"0"]), 2)
+    pair.tick(0)
+    still = b"1" if pair.ttl_stands_still else b"0"
+    expected = b"*4\r\n:1\r\n:1\r\n:%b\r\n:%b\r\n" % (still, still)
+    assert real == mine == expected
+    assert pair(b"EXISTS", b"a") == b":0\r\n"
+
+
+def test_a_script_inside_exec(pair: TickingPair) -> None:
+    """Until 7.0 it sees the time at which it began itself: to it, the key is dead, and so is
+    it deleted. The commands around it see the time at which EXEC began.
+    """
+    pair(b"SET", b"a", b"1", b"PX", b"50")
+    pair(b"SET", b"b", b"1", b"PX", b"50")
+    both = pair.transaction(
+        [
+            *WAIT,
+            (b"EXISTS", b"a", b"b"),
+            (b"EVAL", b"return redis.call('exists', 'a')", b"0"),
+            (b"EXISTS", b"a", b"b"),
+        ]
+    )
+    for replies in both:
+        expected = [b":2", b":1", b":2"] if pair.ttl_stands_still else [b":2", b":0", b":1"]
+        assert replies[-3:] == expected
+
+
 # -- commands that a pause holds back --------------------------------------------------------
 
 

@@ -301,6 +301,29 @@ def test_another_seed_is_another_story() -> None:
     assert life_of_a_family("7.0", 11) != life_of_a_family("7.0", 12)
 
 
+def test_pings_after_idle_time(clock: VirtualClock) -> None:
+    """Time that is passed over and not run counts for what comes every ten seconds."""
+
+    def pings(enabled: bool) -> list[int]:
+        clock = VirtualClock()
+        server = Server(clock, seed=1)
+        server.idle.enabled = enabled
+        run(server.create_client(), "SET a 1 EX 100000")
+        clock.advance(3_456_789)
+        stream = server.replication_stream()
+        heard = []
+        for _ in range(250):
+            clock.advance(100)
+            if len(stream):
+                heard.append(clock.us())
+                stream.clear()
+        server._check()
+        return heard
+
+    slow, quick = pings(False), pings(True)
+    assert slow == quick and len(slow) == 3
+
+
 # -- what docs/replicas.md says is not simulated ---------------------------------------------
 
 
@@ -333,8 +356,8 @@ def test_a_replica_has_an_engine_of_its_own(clock: VirtualClock) -> None:
     assert (primary.dbsize(), replica.dbsize()) == (0, 0)
 
 
-@pytest.mark.parametrize("line", ["EVAL 'return 1' 0", "BLPOP k 0"])
-def test_no_scripts_and_no_lists_to_block_on(primary: Server, line: str) -> None:
-    """When these come, time inside them must stand still: see the last point of the page."""
+@pytest.mark.parametrize("line", ["BLPOP k 0", "BLMOVE a b LEFT LEFT 0"])
+def test_no_lists_to_block_on(primary: Server, line: str) -> None:
+    """When they come, a key that dies before a client is served must not be served."""
     refused = run(primary.create_client(), line)
     assert refused.text.startswith(b"ERR unknown command")  # type: ignore[union-attr]
