@@ -144,6 +144,10 @@ class VirtualClock(Clock):
         _check_seconds(seconds)
         self._advance_to_ns(self._ns + round(seconds * NS_PER_SECOND))
 
+    def drives_others(self, source: EventSource) -> bool:
+        """Whether anything but *source* may have events. O(sources)."""
+        return any(ref() not in (None, source) for ref in self._sources)
+
     def next_event_us(self) -> int | None:
         """The instant of the earliest event of any attached source in µs, or None."""
         found = self._earliest()
@@ -169,8 +173,10 @@ class VirtualClock(Clock):
             due, source = found
             self._ns = max(self._ns, due * NS_PER_US)
             self.quiet_until_us = target // NS_PER_US if len(self._sources) == 1 else 0
-            source.process_due_events()
-        self.quiet_until_us = 0
+            try:
+                source.process_due_events()
+            finally:
+                self.quiet_until_us = 0
         self._ns = max(self._ns, target)
 
     def ns(self) -> int:

@@ -32,6 +32,10 @@ class ServerClosedError(ConnectionError):
     """The in-process server was closed; it answers no command any more."""
 
 
+class WaitForeverError(RuntimeError):
+    """A blocking command without a time-out can never return: nobody is there to end it."""
+
+
 def wrong_type() -> CommandError:
     """The key holds another type. Redis: ``shared.wrongtypeerr``."""
     return CommandError("WRONGTYPE Operation against a key holding the wrong kind of value")

@@ -65,6 +65,18 @@ class SetReply:
         return f"SetReply({self.items!r})"
 
 
+class MapReply:
+    """A map in the order sent that may repeat a key, which a dict can't. addReplyMapLen"""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: list[tuple[Reply, Reply]]) -> None:
+        self.pairs = pairs
+
+    def __repr__(self) -> str:
+        return f"MapReply({self.pairs!r})"
+
+
 class Push:
     """An out-of-band message; RESP2 sends an array. Redis: ``addReplyPushLen``."""
 
@@ -118,6 +130,21 @@ class Attributed:
 
     def __repr__(self) -> str:
         return f"Attributed({self.attributes!r}, {self.reply!r})"
+
+
+class HumanDouble:
+    """A double in plain decimals, a bulk in RESP2. Redis: ``addReplyHumanLongDouble``.
+
+    0.1 is 0.10000000000000001 either way, but 1e-5 is 0.00001.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"HumanDouble({self.value!r})"
 
 
 class BigNumber:

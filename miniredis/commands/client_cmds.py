@@ -228,11 +228,13 @@ def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     """
     if len(reason) > 1:
         raise subcommand_syntax_error(c.argv)
-    if reason and reason[0].lower() not in (b"timeout", b"error"):
+    word = reason[0].lower() if reason else b"timeout"
+    if word not in (b"timeout", b"error"):
         raise CommandError("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
     target = c.server.clients.get(get_long_long(id))
-    error = bool(reason) and reason[0].lower() == b"error"
-    return int(target is not None and c.server.repl.waits.unblock_by_hand(target, error))
+    if target is None:
+        return 0
+    return int(c.server.blocking.unblock_by_command(target, error=word == b"error"))
 
 
 @command("client|getredir", arity=2, flags=_FLAGS, group="connection", since="6.0.0")

@@ -19,6 +19,7 @@ CLIENT_SCRIPT = 1 << 8  # not a connection, but a script that runs commands
 CLIENT_REPLY_OFF = 1 << 22
 CLIENT_REPLY_SKIP_NEXT = 1 << 23
 CLIENT_REPLY_SKIP = 1 << 24
+CLIENT_PENDING_COMMAND = 1 << 30  # its command waits to be run
 CLIENT_NO_EVICT = 1 << 43
 CLIENT_DENY_BLOCKING = 1 << 41
 CLIENT_TRACKING = 1 << 31

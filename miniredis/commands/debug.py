@@ -20,10 +20,17 @@ from typing import TYPE_CHECKING
 from miniredis.clock import NS_PER_US
 from miniredis.commands.args import get_long_long
 from miniredis.commands.debug_protocol import debug_protocol
+from miniredis.commands.debug_values import (
+    debug_digest,
+    debug_digest_value,
+    debug_htstats_key,
+    debug_quicklist_packed_threshold,
+)
 from miniredis.commands.subcommands import one_line, subcommand_syntax_error
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, no_such_key
 from miniredis.keyspace.object import (
+    OBJ_LIST,
     OBJ_STRING,
     RedisObject,
     estimate_object_idle_time,
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from miniredis.server.client import Client
 
 US_PER_SECOND = 1_000_000
+ARGUMENTS_MAX = 2**31 - 1  # of one command
 SLEEP_MAX_US = 10**15  # some 31 years; nothing sleeps for longer
 _INTEGER = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
 _DECIMAL = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
@@ -147,13 +155,15 @@ def _object(c: Client, key: bytes) -> Reply:
     if entry is None:
         raise no_such_key()
     o: RedisObject = entry.val
-    assert o.type == OBJ_STRING, "a type whose length in a file is not known yet"
+    size = rdb_saved_string_len(bytes(o.ptr)) if o.type == OBJ_STRING else o.ptr.rdb_saved_len()
     idle_seconds = estimate_object_idle_time(o, c.server.lru_clock()) // 1000
     text = (
         f"Value at:{id(o):#x} refcount:{refcount(o)} encoding:{object_encoding(o)} "
-        f"serializedlength:{rdb_saved_string_len(bytes(o.ptr))} "
+        f"serializedlength:{size} "
         f"lru:{o.lru} lru_seconds_idle:{idle_seconds}"
     )
+    if o.type == OBJ_LIST:
+        text += o.ptr.debug_fields()
     return Status(text.encode())
 
 
@@ -240,6 +250,18 @@ def _log(c: Client, message: bytes) -> Reply:
     return OK
 
 
+_subcommand("DIGEST", "Digest of all keys and values, whatever their encodings.", 0)(debug_digest)
+_subcommand("DIGEST-VALUE <key> [<key> ...]", "Digests of some values.", 0, ARGUMENTS_MAX)(
+    debug_digest_value
+)
+_subcommand("HTSTATS-KEY <key>", "Show size and chains of a value's hash table.", 1)(
+    debug_htstats_key
+)
+_subcommand(
+    "QUICKLIST-PACKED-THRESHOLD <size>",
+    "Give elements of so many bytes a node of their own; 0: 1 GB, as usual.",
+    1,
+)(debug_quicklist_packed_threshold)
 _subcommand("PROTOCOL <type>", "Reply with a test value of a type of the protocol.", 1)(
     debug_protocol
 )

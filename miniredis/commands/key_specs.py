@@ -113,5 +113,19 @@ def _set_get_keys(argv: list[bytes]) -> list[KeyReference]:
     return [(1, "RW access update" if reads else "OW update")]
 
 
+def _bitfield_get_keys(argv: list[bytes]) -> list[KeyReference]:
+    """BITFIELD only reads if it is well-formed and has no writing part. db.c: bitfieldGetKeys()"""
+    i = 2
+    while i < len(argv):
+        name, rest = argv[i].lower(), len(argv) - i - 1
+        if name == b"get" and rest >= 2:
+            i += 3
+        elif name == b"overflow" and rest >= 1:
+            i += 2
+        else:
+            return [(1, "RW access update")]
+    return [(1, "RO access")]
+
+
 #: Commands whose specs have the flag ``variable_flags``.
-VARIABLE_FLAGS: dict[str, KeyFinder] = {"set": _set_get_keys}
+VARIABLE_FLAGS: dict[str, KeyFinder] = {"bitfield": _bitfield_get_keys, "set": _set_get_keys}

@@ -13,11 +13,7 @@ from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, db_out_of_range, no_such_key, syntax_error
 from miniredis.keyspace.db import LOOKUP_NOTOUCH, NO_EXPIRE, RedisDb
 from miniredis.keyspace.notify import NOTIFY_GENERIC
-from miniredis.keyspace.object import (
-    OBJ_STRING,
-    TYPE_NAMES,
-    dup_string_object,
-)
+from miniredis.keyspace.object import TYPE_NAMES, dup_object
 from miniredis.reply import OK, Reply, Status
 
 if TYPE_CHECKING:
@@ -312,9 +308,7 @@ def copy(c: Client, key: bytes, newkey: bytes, *args: bytes) -> Reply:
     occupied = dst.lookup_key_write(newkey) is not None
     if occupied and not replace:
         return 0
-    # The only type so far; others bring their own way of being duplicated.
-    assert o.type == OBJ_STRING
-    duplicate = dup_string_object(o, c.server.new_object_lru)
+    duplicate = dup_object(o, c.server.new_object_lru, c.server.rng)
     if occupied:
         dst.delete(newkey)
     dst.add(newkey, duplicate)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import INT_MAX, c_string, get_long_long
+from miniredis.commands.blocking import get_timeout_in_ms
 from miniredis.commands.client_flags import CLIENT_MULTI, CLIENT_SLAVE
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
-from miniredis.keyspace.object import LLONG_MAX
-from miniredis.reply import BLOCKED, NO_REPLY, OK, Reply, Status
+from miniredis.reply import NO_REPLY, OK, Reply, Status
 from miniredis.structs.words import split_args
 
 if TYPE_CHECKING:
@@ -134,29 +134,13 @@ def wait(c: Client, numreplicas: bytes, timeout: bytes) -> Reply:
             "writes to replicas are just local and are not propagated."
         )
     wanted = get_long_long(numreplicas)
-    timeout_ms = _timeout_ms(c, timeout)
+    end = get_timeout_in_ms(c, timeout)
     acks = waits.count_acks_by_offset(c.woff)
     if acks >= wanted or c.flags & CLIENT_MULTI:
         return acks
     # What a client waits for is kept in 32 bits.
     wanted = (wanted + INT_MAX + 1) % (2 * (INT_MAX + 1)) - INT_MAX - 1
-    waits.block(c, c.woff, wanted, timeout_ms)
-    return BLOCKED
-
-
-def _timeout_ms(c: Client, text: bytes) -> int:
-    """The instant at which a wait of so many ms is over; 0: never.
-
-    timeout.c: getTimeoutFromObjectOrReply()
-    """
-    try:
-        ms = get_long_long(text)
-    except CommandError:
-        raise CommandError("ERR timeout is not an integer or out of range") from None
-    if ms < 0:
-        raise CommandError("ERR timeout is negative")
-    when = ms + c.server.now_ms()
-    return when if ms and when <= LLONG_MAX else 0
+    return waits.block(c, wanted, end)
 
 
 @command(

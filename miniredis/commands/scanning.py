@@ -1,4 +1,4 @@
-"""Walking the keyspace: KEYS and SCAN.
+"""Walking the keyspace and large values: KEYS, and what SCAN, HSCAN, SSCAN and ZSCAN share.
 
 Redis: ``keysCommand()``, ``scanGenericCommand()`` in db.c.
 """
@@ -6,7 +6,8 @@ Redis: ``keysCommand()``, ``scanGenericCommand()`` in db.c.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
 
 from miniredis.commands.args import get_long_long
 from miniredis.commands.table import command
@@ -14,7 +15,7 @@ from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.db import LOOKUP_NOTOUCH
 from miniredis.keyspace.object import TYPE_NAMES
 from miniredis.reply import Reply
-from miniredis.structs.dict import Dict
+from miniredis.structs.dict import Dict, DictEntry
 from miniredis.structs.glob import stringmatch
 
 if TYPE_CHECKING:
@@ -90,19 +91,69 @@ def parse_scan_options(
     return count, pattern, typename
 
 
-def scan_dict(d: Dict, cursor: int, count: int) -> tuple[int, list[bytes]]:
-    """Visit buckets until *count* keys or ten times as many buckets are seen.
+class Scannable(Protocol):
+    """What HSCAN, SSCAN and ZSCAN need of a value, see :func:`scan_generic`."""
 
-    Whole chains are taken, so more keys than *count* may come. db.c: scanGenericCommand()
+    #: Whether an element is a pair, such as field and value. Both halves are counted.
+    scan_pairs: bool
+
+    def scan_table(self) -> Dict | None:
+        """The hash table that a cursor walks over; None while the encoding has none."""
+
+    def scan_items(self, entries: Iterable[DictEntry] | None) -> Iterable[tuple[bytes, ...]]:
+        """Elements as they are replied, the name first: of *entries* of the table, or, if
+        that is None, all elements in the order of the encoding."""
+
+
+def scan_dict(d: Dict, cursor: int, count: int, width: int = 1) -> tuple[int, list[DictEntry]]:
+    """Visit buckets until *count* elements or ten times as many buckets are seen.
+
+    Whole chains are taken, so more than *count* may come. *width* is how many replies an
+    element makes: Redis doubles COUNT for pairs and counts both halves, so as many elements
+    are wanted as without, but twice the buckets may be visited.
+
+    db.c: scanGenericCommand()
     """
-    found: list[bytes] = []
-    iterations = count * SCAN_ITERATIONS_PER_COUNT
+    found: list[DictEntry] = []
+    # Redis multiplies in a C long: a COUNT near 2**64 / 10 wraps around to few buckets.
+    iterations = count * width * SCAN_ITERATIONS_PER_COUNT & ULONG_MAX
     while True:
         cursor, entries = d.scan(cursor)
-        found.extend(entry.key for entry in entries)
+        found.extend(entries)
         if not cursor or iterations == 0 or len(found) >= count:
             return cursor, found
         iterations -= 1
+
+
+def scan_generic(value: Scannable, cursor: int, args: tuple[bytes, ...]) -> Reply:
+    """The reply of HSCAN, SSCAN and ZSCAN for *value*, an existing one of the right type.
+
+    A small encoding has no buckets: all of it is replied at once, whatever COUNT and the
+    cursor say, and the walk is over. MATCH looks at names only.
+
+    ``args`` are the options after the cursor. The caller has read the cursor with
+    :func:`parse_scan_cursor` before it looked the key up; if there is no key the reply is
+    :func:`empty_scan`, whatever the options are.
+
+    O(COUNT) for each call, O(N) for a small encoding and for the whole walk.
+    db.c: scanGenericCommand()
+    """
+    count, pattern, _ = parse_scan_options(args, types=False)
+    table = value.scan_table()
+    if table is None:
+        cursor, items = 0, value.scan_items(None)
+    else:
+        cursor, entries = scan_dict(table, cursor, count, width=2 if value.scan_pairs else 1)
+        items = value.scan_items(entries)
+    found = [
+        part for item in items if pattern is None or stringmatch(pattern, item[0]) for part in item
+    ]
+    return [b"%d" % cursor, found]
+
+
+def empty_scan() -> Reply:
+    """The reply of HSCAN, SSCAN and ZSCAN for a missing key. server.c: shared.emptyscan"""
+    return [b"0", []]
 
 
 @command(
@@ -128,7 +179,8 @@ def scan(c: Client, cursor: bytes, *args: bytes) -> Reply:
     db = c.db
     position, found = scan_dict(db.dict, position, count)
     kept = []
-    for key in found:
+    for entry in found:
+        key = entry.key
         if pattern is not None and not stringmatch(pattern, key):
             continue
         if typename is not None:

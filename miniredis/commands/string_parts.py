@@ -12,7 +12,7 @@ from miniredis.commands.t_string import get_string
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, wrong_type
 from miniredis.keyspace.notify import NOTIFY_STRING
-from miniredis.keyspace.object import LLONG_MAX, OBJ_STRING, RedisObject
+from miniredis.keyspace.object import LLONG_MAX, OBJ_STRING, RedisObject, object_encoding
 from miniredis.reply import Reply
 
 if TYPE_CHECKING:
@@ -29,10 +29,14 @@ def check_string_length(c: Client, size: int, append: int) -> None:
 def unshare_string_value(c: Client, key: bytes, o: RedisObject) -> bytearray:
     """The value of *key* as bytes that may be changed in place.
 
-    The first change gives the key a new, raw object, later ones work on that one. db.c:
-    dbUnshareStringValue()
+    The first change gives the key a new, raw object unless it is raw already, later ones
+    work on that one. db.c: dbUnshareStringValue()
     """
-    if o.ptr.__class__ is not bytearray:
+    if o.ptr.__class__ is bytearray:
+        pass
+    elif object_encoding(o) == "raw":
+        o.ptr, o.encoding = bytearray(o.ptr), "raw"
+    else:
         o = RedisObject(OBJ_STRING, bytearray(o.ptr), c.server.new_object_lru, "raw")
         c.db.overwrite(key, o)
     value: bytearray = o.ptr

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from miniredis.keyspace.notify import NOTIFY_EXPIRED, NOTIFY_KEY_MISS, NOTIFY_NEW
-from miniredis.keyspace.object import RedisObject
+from miniredis.keyspace.object import OBJ_STREAM, OBJ_STRING, RedisObject
 from miniredis.probe import Probe
 from miniredis.structs.dict import Dict, DictEntry
 from miniredis.structs.hashing import HashFunction
@@ -65,6 +65,7 @@ class KeyspaceServer(Protocol):
     stat_keyspace_misses: int
     stat_expiredkeys: int
     dirty: int
+    config: Any  # parameters, for the thresholds of encodings
 
     def now_ms(self) -> int: ...
     def lru_clock(self) -> int: ...
@@ -75,6 +76,7 @@ class KeyspaceServer(Protocol):
     def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None: ...
     def signal_modified_key(self, db: RedisDb, key: bytes) -> None: ...
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None: ...
+    def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None: ...
     def time_expire_del(self, delete: Callable[[], object]) -> None: ...
 
 
@@ -84,10 +86,22 @@ class RedisDb:
     ``dict`` and ``expires`` are :class:`~miniredis.structs.dict.Dict`; both are laid out
     by the same hash function, so a key's bucket in the smaller table is its bucket in
     the larger one, masked. ``avg_ttl`` (ms) and ``expires_cursor`` belong to the active
-    expire cycle. ``watched_keys`` maps a key to its watchers, see ``server/multi.py``.
+    expire cycle. ``watched_keys`` maps a key to its watchers, see ``server/multi.py``;
+    ``blocking_keys`` to the clients that wait for it, in the order in which they came, and
+    ``ready_keys`` are those of them that will be served: ``server/blocked.py``.
     """
 
-    __slots__ = ("avg_ttl", "dict", "expires", "expires_cursor", "id", "server", "watched_keys")
+    __slots__ = (
+        "avg_ttl",
+        "blocking_keys",
+        "dict",
+        "expires",
+        "expires_cursor",
+        "id",
+        "ready_keys",
+        "server",
+        "watched_keys",
+    )
 
     dict_type: type[Dict] = Dict
     #: Whether SET with a time leaves the old time to be overwritten. Until 7.0 it goes first.
@@ -107,6 +121,8 @@ class RedisDb:
         self.avg_ttl = 0
         self.expires_cursor = 0
         self.watched_keys: dict[bytes, list[Any]] = {}
+        self.blocking_keys: dict[bytes, dict[Any, None]] = {}
+        self.ready_keys: set[bytes] = set()
 
     def _rehash_hook(self, table: str) -> Callable[[int, int], None]:
         server, dbid = self.server, self.id
@@ -191,6 +207,8 @@ class RedisDb:
         """Insert a key that is not there; fires ``new``. db.c: dbAdd()"""
         entry = self.dict.add(key, val)
         assert entry is not None, f"add() of existing key {key!r}"
+        if self.blocking_keys:
+            self.server.signal_key_as_ready(self, key, val.type)
         if self.server.notify_mask & NOTIFY_NEW:
             self.notify(NOTIFY_NEW, b"new", key)
 
@@ -202,6 +220,8 @@ class RedisDb:
         entry = d.index[key]
         if self.server.maxmemory_lfu:
             val.lru = entry.val.lru
+        if self.blocking_keys and entry.val.type == OBJ_STREAM:
+            self.server.signal_key_as_ready(self, key, OBJ_STREAM)
         entry.val = val
 
     def set_key(
@@ -237,7 +257,10 @@ class RedisDb:
         """
         if self.expires.index:
             self.expires.delete(key)
-        return self.dict.delete(key) is not None
+        entry = self.dict.delete(key)
+        if self.blocking_keys and entry is not None and entry.val.type == OBJ_STREAM:
+            self.server.signal_key_as_ready(self, key, OBJ_STREAM)  # for XREADGROUP
+        return entry is not None
 
     def empty(self) -> int:
         """Drop everything; the number of keys dropped. db.c: emptyDbStructure()"""
@@ -419,9 +442,14 @@ class RedisDb:
     # -- invariants ---------------------------------------------------------------------
 
     def _check(self) -> None:
-        """Assert that both dicts are sound and that every TTL belongs to a key."""
+        """Assert that dicts and values are sound and that every TTL belongs to a key."""
         self.dict._check()
         self.expires._check()
+        for key, entry in self.dict.index.items():
+            o: RedisObject = entry.val
+            if o.type != OBJ_STRING:
+                o.ptr._check()
+                assert len(o.ptr) or o.type == OBJ_STREAM, f"{key!r} holds nothing"
         for key, entry in self.expires.index.items():
             main = self.dict.index.get(key)
             assert main is not None, f"{key!r} has a TTL but no value"

@@ -2,8 +2,8 @@
 
 A :class:`RedisObject` wraps a value together with what OBJECT tells about it. A string's
 ``ptr`` is ``bytes``, or a ``bytearray`` once a command has changed it in place (then it
-is ``raw`` for good, like an sds that APPEND has grown). Other types keep their own
-structures in ``ptr``.
+is ``raw`` for good, like an sds that APPEND has grown). Other types keep a value of their
+own class in ``ptr``, see ``value.py``; it knows its encoding.
 
 Differs from Redis: the encoding of a fresh string is worked out when somebody asks for
 it, not at SET, because it follows from the bytes alone.
@@ -48,7 +48,7 @@ LFU_INIT_VAL = 5  # counter of a new key, so that it is not evicted at once
 class RedisObject:
     """A value with its type. server.h: robj
 
-    ``encoding`` is None for a string whose encoding follows from its bytes, see
+    ``encoding`` is None where the encoding follows from ``ptr``, see
     :func:`object_encoding`. ``lru`` is the LRU clock of the last access in seconds, or,
     under an LFU policy, minutes << 8 | counter.
     """
@@ -69,6 +69,9 @@ def object_encoding(o: RedisObject) -> str:
     """The encoding's name as OBJECT ENCODING replies it. object.c: tryObjectEncoding()"""
     if o.encoding is not None:
         return o.encoding
+    if o.type != OBJ_STRING:
+        encoding: str = o.ptr.encoding
+        return encoding
     value: bytes = o.ptr
     if len(value) <= LONG_MAX_DIGITS and string2ll(value) is not None:
         return "int"
@@ -81,6 +84,13 @@ def fixed_string_encoding(value: bytes) -> str:
     Redis: createStringObject() without tryObjectEncoding(), e.g. in INCRBYFLOAT.
     """
     return "embstr" if len(value) <= OBJ_ENCODING_EMBSTR_SIZE_LIMIT else "raw"
+
+
+def dup_object(o: RedisObject, lru: int, rng: random.Random) -> RedisObject:
+    """A copy of a value of any type with the same encoding. O(N). db.c: copyCommand()"""
+    if o.type == OBJ_STRING:
+        return dup_string_object(o, lru)
+    return RedisObject(o.type, o.ptr.copy(rng), lru, o.encoding)
 
 
 def dup_string_object(o: RedisObject, lru: int) -> RedisObject:

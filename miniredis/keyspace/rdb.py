@@ -9,14 +9,17 @@ Redis: ``rdbSaveDb()`` and ``rdbLoadRioWithLoadingCtx()`` in rdb.c.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from miniredis.keyspace.db import NO_EXPIRE, RedisDb
 from miniredis.keyspace.object import OBJ_STRING, RedisObject, string2ll
+from miniredis.keyspace.value import ValueServer
 
 RDB_6BITLEN_LIMIT = 1 << 6  # bytes; a shorter string has its length in one byte
-RDB_14BITLEN_LIMIT = 1 << 14  # in two, a longer one in five
+RDB_14BITLEN_LIMIT = 1 << 14  # in two
+RDB_32BITLEN_LIMIT = 1 << 32  # in five, a longer one in nine
 
 
 @dataclass(slots=True)
@@ -31,13 +34,17 @@ class SavedDb:
     expires_size: int
 
 
-def rdb_save_db(db: RedisDb) -> SavedDb:
-    """All of *db*, in the order of its buckets. O(keys). rdb.c: rdbSaveDb()"""
+def rdb_save_db(db: RedisDb, *, copy: bool = False) -> SavedDb:
+    """All of *db*, in the order of its buckets. O(keys). rdb.c: rdbSaveDb()
+
+    *copy* the values, O(elements), if *db* may change before they are loaded.
+    """
     expires = db.expires.index
     keys = []
     for entry in db.entries():
         expire = expires.get(entry.key)
-        keys.append((entry.key, entry.val, NO_EXPIRE if expire is None else expire.val))
+        value = _copied(entry.val) if copy else entry.val
+        keys.append((entry.key, value, NO_EXPIRE if expire is None else expire.val))
     return SavedDb(keys, len(db.dict), len(db.expires))
 
 
@@ -61,7 +68,7 @@ def rdb_load_db(
         if when != NO_EXPIRE and when < now_ms and db.server.masterhost is None:
             skipped += 1
             continue
-        entry = db.dict.add(key, _loaded(old, access_time(old)))
+        entry = db.dict.add(key, _loaded(old, access_time(old), db.server))
         assert entry is not None, f"{key!r} was saved twice"
         if db.server.probed:
             db.server.probe.key_loaded(db.id, key)
@@ -70,11 +77,30 @@ def rdb_load_db(
     return skipped
 
 
-def _loaded(old: RedisObject, lru: int) -> RedisObject:
-    """The value as it is read again: a string forgets that it was ever changed in place."""
+def _copied(o: RedisObject) -> RedisObject:
+    """The value as it is now, whatever becomes of it."""
+    if o.type == OBJ_STRING:
+        return RedisObject(OBJ_STRING, bytes(o.ptr), o.lru)
+    return RedisObject(o.type, o.ptr.copy(random.Random(0)), o.lru)
+
+
+def _loaded(old: RedisObject, lru: int, server: ValueServer) -> RedisObject:
+    """The value as it is read again: a string forgets that it was ever changed in place.
+
+    What becomes of the encoding and order of others, the value knows.
+    """
     if old.type == OBJ_STRING:
         return RedisObject(OBJ_STRING, bytes(old.ptr), lru)
-    return RedisObject(old.type, old.ptr, lru, old.encoding)
+    return RedisObject(old.type, old.ptr.reloaded(server), lru)
+
+
+def rdb_saved_len_size(length: int) -> int:
+    """Bytes that a length takes in a file. O(1). rdb.c: rdbSaveLen()"""
+    if length < RDB_6BITLEN_LIMIT:
+        return 1
+    if length < RDB_14BITLEN_LIMIT:
+        return 2
+    return 5 if length < RDB_32BITLEN_LIMIT else 9
 
 
 def rdb_saved_string_len(value: bytes) -> int:
@@ -88,6 +114,4 @@ def rdb_saved_string_len(value: bytes) -> int:
         for size in (1, 2, 4):
             if -(1 << 8 * size - 1) <= number < 1 << 8 * size - 1:
                 return 1 + size
-    if len(value) < RDB_6BITLEN_LIMIT:
-        return 1 + len(value)
-    return (2 if len(value) < RDB_14BITLEN_LIMIT else 5) + len(value)
+    return rdb_saved_len_size(len(value)) + len(value)

@@ -10,7 +10,9 @@ from miniredis.keyspace.object import string2ll
 from miniredis.reply import (
     Attributed,
     BigNumber,
+    HumanDouble,
     Interleaved,
+    MapReply,
     NoReply,
     NullArray,
     Push,
@@ -19,7 +21,7 @@ from miniredis.reply import (
     Status,
     Verbatim,
 )
-from miniredis.structs.doubles import format_double
+from miniredis.structs.double import d2string, d2string_human
 from miniredis.structs.words import split_args
 
 PROTO_INLINE_MAX_SIZE = 64 * 1024  # bytes of an inline command, or of a count
@@ -196,6 +198,12 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
         for key, value in reply.items():
             _append(out, key, resp)
             _append(out, value, resp)
+    elif kind is MapReply:
+        pairs = reply.pairs
+        out.append(b"*%d\r\n" % (2 * len(pairs)) if resp == 2 else b"%%%d\r\n" % len(pairs))
+        for pair in pairs:
+            for item in pair:
+                _append(out, item, resp)
     elif kind is SetReply or kind is Push:
         sign = b"*" if resp == 2 else (b"~" if kind is SetReply else b">")
         out.append(b"%s%d\r\n" % (sign, len(reply.items)))
@@ -215,7 +223,7 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
     elif kind is bool:
         out.append(b":%d\r\n" % reply if resp == 2 else (b"#t\r\n" if reply else b"#f\r\n"))
     elif kind is float:
-        text = format_double(reply)
+        text = d2string(reply)
         _append(out, text, 2) if resp == 2 else out.append(b",%s\r\n" % text)
     elif kind is NullArray:
         out.append(b"*-1\r\n" if resp == 2 else b"_\r\n")
@@ -224,6 +232,9 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
             _append(out, reply.text, 2)
         else:
             out.append(b"=%d\r\n%s:%s\r\n" % (len(reply.text) + 4, reply.format, reply.text))
+    elif kind is HumanDouble:
+        text = d2string_human(reply.value)
+        _append(out, text, 2) if resp == 2 else out.append(b",%s\r\n" % text)
     elif kind is BigNumber:
         _append(out, reply.digits, 2) if resp == 2 else out.append(b"(%s\r\n" % reply.digits)
     elif kind is not NoReply:

@@ -6,7 +6,7 @@ reply and parsing it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from redis._parsers.base import BaseParser
@@ -16,7 +16,9 @@ from miniredis.errors import CommandError
 from miniredis.reply import (
     Attributed,
     BigNumber,
+    HumanDouble,
     Interleaved,
+    MapReply,
     NullArray,
     Push,
     Reply,
@@ -24,6 +26,7 @@ from miniredis.reply import (
     Status,
     Verbatim,
 )
+from miniredis.structs.double import d2string_human
 
 Decode = Callable[[bytes], Any]
 
@@ -69,13 +72,17 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
     if kind is CommandError:
         return to_exception(reply)
     if kind is dict:
-        return _map(reply, resp, decode)
+        return _map(reply.items(), resp, decode)
+    if kind is MapReply:
+        return _map(reply.pairs, resp, decode)
     if kind is SetReply or kind is Push:
         return [to_python(item, resp, decode) for item in reply.items]
     if kind is bool:
         return reply if resp == 3 else int(reply)
     if kind is float:
         return reply if resp == 3 else decode(b"%.17g" % reply)
+    if kind is HumanDouble:
+        return reply.value if resp == 3 else decode(d2string_human(reply.value))
     if kind is Verbatim:
         return decode(reply.text)
     if kind is BigNumber:
@@ -87,11 +94,8 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
     raise TypeError(f"not a reply: {reply!r}")
 
 
-def _map(reply: dict[Any, Reply], resp: int, decode: Decode) -> Any:
-    pairs = [
-        (to_python(key, resp, decode), to_python(value, resp, decode))
-        for key, value in reply.items()
-    ]
+def _map(items: Iterable[tuple[Reply, Reply]], resp: int, decode: Decode) -> Any:
+    pairs = [(to_python(key, resp, decode), to_python(value, resp, decode)) for key, value in items]
     if resp == 3:
         return dict(pairs)
     return [item for pair in pairs for item in pair]

@@ -16,7 +16,9 @@ from miniredis.reply import (
     NULL_ARRAY,
     Attributed,
     BigNumber,
+    HumanDouble,
     Interleaved,
+    MapReply,
     Push,
     Reply,
     SetReply,
@@ -24,7 +26,7 @@ from miniredis.reply import (
     Verbatim,
 )
 from miniredis.scripting.arguments import to_integer
-from miniredis.structs.doubles import format_double
+from miniredis.structs.double import d2string, d2string_human
 
 if TYPE_CHECKING:
     from miniredis.scripting.lua import Lua
@@ -66,9 +68,12 @@ def to_lua(lua: Lua, reply: Reply, resp: int) -> Any:
 def _to_lua2(lua: Lua, reply: Reply) -> Any:
     kind = reply.__class__
     if kind is float:
-        return format_double(reply)
-    if kind is dict:
-        flat = [part for pair in reply.items() for part in pair]
+        return d2string(reply)
+    if kind is HumanDouble:
+        return d2string_human(reply.value)
+    if kind is dict or kind is MapReply:
+        pairs = reply.items() if kind is dict else reply.pairs
+        flat = [part for pair in pairs for part in pair]
         return lua.table_of([to_lua(lua, part, 2) for part in flat])
     if kind is SetReply:
         return lua.table_of([to_lua(lua, item, 2) for item in reply.items])
@@ -82,8 +87,11 @@ def _to_lua3(lua: Lua, reply: Reply) -> Any:
     kind = reply.__class__
     if kind is float:
         return lua.field(b"double", reply)
-    if kind is dict:
-        pairs = [(to_lua(lua, k, 3), to_lua(lua, v, 3)) for k, v in reply.items()]
+    if kind is HumanDouble:
+        return lua.field(b"double", reply.value)
+    if kind is dict or kind is MapReply:
+        pairs = reply.items() if kind is dict else reply.pairs
+        pairs = [(to_lua(lua, k, 3), to_lua(lua, v, 3)) for k, v in pairs]
         return lua.field(b"map", lua.map_of(pairs))
     if kind is SetReply:
         members = lua.map_of((to_lua(lua, item, 3), True) for item in reply.items)
@@ -138,14 +146,11 @@ def _tagged(lua: Lua, name: bytes, content: list[Any], resp: int, depth: int) ->
         return Verbatim(content[1], content[0])
     items = lua.items(content[0])
     if name == b"map":
-        return {
-            _key(to_reply(lua, k, resp, depth + 1)): to_reply(lua, v, resp, depth + 1)
-            for k, v in items
-        }
+        return MapReply(
+            [
+                (to_reply(lua, k, resp, depth + 1), to_reply(lua, v, resp, depth + 1))
+                for k, v in items
+            ]
+        )
     assert name == b"set"
     return SetReply([to_reply(lua, k, resp, depth + 1) for k, _ in items])
-
-
-def _key(reply: Reply) -> Reply:
-    """A key of a map that Python can hash; other keys than scalars are hardly ever used."""
-    return tuple(reply) if isinstance(reply, list) else reply

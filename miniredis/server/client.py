@@ -10,9 +10,10 @@ Redis: ``struct client`` in server.h, networking.c.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
+from miniredis.commands.blocking import BLOCKED_POSTPONE, BlockingState, OnTimeout, Serve
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
@@ -23,7 +24,7 @@ from miniredis.commands.client_flags import (
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError, wrong_arity
-from miniredis.reply import Reply, Status
+from miniredis.reply import Blocked, Reply, Status
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import (
     MultiState,
@@ -58,9 +59,11 @@ class Client:
         "__weakref__",
         "addr",
         "argv",
+        "bpop",
         "cmd",
         "ctime_ms",
         "db",
+        "duration",
         "flags",
         "force_propagation",
         "id",
@@ -97,6 +100,8 @@ class Client:
         self.user = b"default"
         self.argv: list[bytes] = []
         self.cmd: Command | None = None  # the command that runs, EXEC's queued ones too
+        self.bpop: BlockingState | None = None  # what it waits for
+        self.duration = 0  # µs of work of the command that waits
         self.lastcmd: Command | None = None  # the last one sent by this client
         self.force_propagation = 0  # PROPAGATE_*: told even if nothing changed
         self.propagates = PROPAGATE_BOTH  # whom its commands are told; a script may say less
@@ -119,6 +124,11 @@ class Client:
     def blocked(self) -> bool:
         """Waiting for something; no further command is taken from it."""
         return bool(self.flags & CLIENT_BLOCKED)
+
+    @property
+    def held_back(self) -> bool:
+        """Its command has not run yet: CLIENT PAUSE."""
+        return self.bpop is not None and self.bpop.btype == BLOCKED_POSTPONE
 
     @property
     def takes_commands(self) -> bool:
@@ -166,12 +176,24 @@ class Client:
             replication_feed_monitors(self, self.argv, None)
 
     def rewrite(self, *argv: bytes) -> None:
-        """Propagate *argv* instead of the command as sent, if anybody listens.
+        """Propagate *argv*, or nothing if empty, instead of the command as sent.
 
         networking.c: rewriteClientCommandVector()
         """
         if self.server.propagation.targets:
             self.rewritten = list(argv)
+
+    def also_propagate(self, *argv: bytes) -> None:
+        """Propagate *argv* too, if anybody listens. server.c: alsoPropagate()"""
+        if self.server.propagation.targets:
+            self.server.propagation.also_propagate(self.db.id, list(argv))
+
+    def prevent_command_propagation(self) -> None:
+        """Propagate nothing for the command itself; it has queued what is to be told instead.
+
+        server.c: preventCommandPropagation()
+        """
+        self.rewrite()
 
     def force_command_propagation(self, target: int) -> None:
         """Tell *target* (PROPAGATE_*) of the command even if it changes nothing.
@@ -196,6 +218,29 @@ class Client:
     def unwatch_all_keys(self) -> None:
         """Watch nothing any more. multi.c: unwatchAllKeys()"""
         unwatch_all_keys(self)
+
+    def block_for_keys(
+        self,
+        btype: int,
+        keys: Iterable[bytes] | dict[bytes, Any],
+        timeout: int,
+        serve: Serve,
+        gone: Callable[[], CommandError] | None = None,
+    ) -> Blocked:
+        """Wait until one of *keys* can be served; return this as the command's reply.
+
+        *timeout* is the Unix time in ms at which the wait ends, 0: never. Keys with
+        something to remember of each are given as a dict. See ``BlockingState`` for the
+        rest. O(keys). blocked.c: blockForKeys()
+        """
+        waited_for = keys if isinstance(keys, dict) else dict.fromkeys(keys)
+        state = BlockingState(btype, timeout, waited_for, serve, gone=gone)
+        return self.server.blocking.block_client(self, state)
+
+    def block_client(self, btype: int, timeout: int, on_timeout: OnTimeout) -> Blocked:
+        """Wait for something that is no key (WAIT). blocked.c: blockClient()"""
+        state = BlockingState(btype, timeout, on_timeout=on_timeout)
+        return self.server.blocking.block_client(self, state)
 
     def help(self, *subcommands: tuple[str, ...]) -> Reply:
         """The reply of a HELP subcommand: of each its usage, and lines that explain it.

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 WORTH_TICKS = 3  # fewer are run one by one
 TRIALS = 64  # worked-out ticks that are compared with real ones
-MAX_ROUND = 4_000_000  # ticks of a round that are remembered in search of a repetition
+MAX_ROUND = 500_000  # ticks that are remembered in search of a repetition: 400 bytes each
 SAFETY_MS = 1000  # before the first death, after which no jump goes on
 CURSOR_BITS = 0xFFFF_FFFF_FFFF_FFFF
 MAX_REFUSALS = 64  # ticks after which it is tried again whether a server is idle
@@ -128,7 +128,8 @@ def is_idle(server: Server) -> bool:
         and server.active_expire_enabled
         and server.masterhost is None
         and not server.repl.has_listeners()
-        and not (pause.type or pause.unblocked_clients or server.pause_cron)
+        and not (pause.type or server.pause_cron)
+        and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL
         and not (server.config.timeout and server.clients)
         and not server.latency_monitor_threshold

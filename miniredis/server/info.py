@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from miniredis.commands.client_flags import CLIENT_BLOCKED
 from miniredis.commands.table import every_command
 from miniredis.server.config_special import format_percentile
 from miniredis.server.info_memory import info_memory
@@ -103,9 +102,9 @@ def _clients(s: Server) -> Fields:
         "maxclients": s.config.maxclients,
         "client_recent_max_input_buffer": 0,
         "client_recent_max_output_buffer": 0,
-        "blocked_clients": sum(bool(c.flags & CLIENT_BLOCKED) for c in s.clients.values()),
+        "blocked_clients": s.blocked_clients,
         "tracking_clients": 0,
-        "clients_in_timeout_table": 0,
+        "clients_in_timeout_table": s.blocking.clients_in_timeout_table(),
     }
 
 

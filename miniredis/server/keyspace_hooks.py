@@ -18,13 +18,17 @@ from miniredis.keyspace.object import (
     LFU_INIT_VAL,
     LRU_CLOCK_MAX,
     LRU_CLOCK_RESOLUTION,
+    OBJ_LIST,
     RedisObject,
     lfu_decr_and_return,
     lfu_get_time_in_minutes,
     lfu_log_incr,
 )
+from miniredis.keyspace.quicklist import PACKED_THRESHOLD, PACKED_THRESHOLD_MAX
 from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import Probe
+from miniredis.server.blocked import Blocking
+from miniredis.server.config_numbers import memtoull
 from miniredis.server.events import publish_keyspace_event
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key
@@ -40,10 +44,11 @@ if TYPE_CHECKING:
 class KeyspaceHooks(Stats):
     """Base of ``Server``; the attributes below are its."""
 
+    blocking: Blocking
     clock: Clock
     cost: CostModel
-    databases: list[RedisDb]
     current_client: Client | None
+    databases: list[RedisDb]
     dirty: int
     fixed_time_expire: int
     latency: LatencyMonitor
@@ -57,6 +62,7 @@ class KeyspaceHooks(Stats):
     propagation: Propagation
     slave_keys_with_expire: SlaveKeysWithExpire
     writable_replica: bool
+    quicklist_packed_threshold: int
     ttl_clock_frozen: bool
 
     # -- the clock --------------------------------------------------------------------
@@ -136,6 +142,10 @@ class KeyspaceHooks(Stats):
         """*key* was changed: whoever watches it must know. db.c: signalModifiedKey()"""
         touch_watched_key(db, key)
 
+    def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None:
+        """*key* has got a value that somebody may wait for. blocked.c: signalKeyAsReady()"""
+        self.blocking.signal_key_as_ready(db, key, type)
+
     def check_already_expired(self, when: int) -> bool:
         """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
         return when <= self.ttl_clock_ms() and not self.loading and self.masterhost is None
@@ -143,6 +153,7 @@ class KeyspaceHooks(Stats):
     def empty_data(self, databases: list[RedisDb]) -> int:
         """Drop all keys of *databases*; how many there were. db.c: emptyData()"""
         for db in databases:
+            self.blocking.scan_database_for_deleted_streams(db, None)
             touch_all_watched_keys_in_db(db, None)
             if self.probed:
                 self.probe.emptied(db.id)
@@ -170,9 +181,28 @@ class KeyspaceHooks(Stats):
         if db1 is not db2:
             touch_all_watched_keys_in_db(db1, db2)
             touch_all_watched_keys_in_db(db2, db1)
+            self.blocking.scan_database_for_deleted_streams(db1, db2)
+            self.blocking.scan_database_for_deleted_streams(db2, db1)
             db1.swap(db2)
+            self.blocking.scan_database_for_ready_keys(db1)
+            self.blocking.scan_database_for_ready_keys(db2)
             if self.probed:
                 self.probe.swapped(db1.id, db2.id)
+
+    def set_quicklist_packed_threshold(self, size: bytes) -> bool:
+        """Change it for all lists; False unless it is a memory value below some 4 GB.
+
+        0 stands for the default. O(keys). quicklist.c: quicklistisSetPackedThreshold()
+        """
+        threshold = memtoull(size)
+        if threshold is None or threshold > PACKED_THRESHOLD_MAX:
+            return False
+        self.quicklist_packed_threshold = threshold or PACKED_THRESHOLD
+        for db in self.databases:
+            for entry in db.dict.index.values():
+                if entry.val.type == OBJ_LIST:
+                    entry.val.ptr.packed = self.quicklist_packed_threshold
+        return True
 
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None:
         """Queue the DEL or UNLINK of an expired key. db.c: propagateDeletion()"""

@@ -2,7 +2,7 @@
 
 While clients are paused nothing expires either, neither on access nor actively, so that
 the data set stands still for a failover. Held commands are taken up again, in order,
-when the pause ends; its end is compared with the *cached* clock.
+when the pause ends, see ``blocked.py``; its end is compared with the *cached* clock.
 
 Redis: ``pauseClients()`` in networking.c, ``blockPostponeClient`` in blocked.c.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from miniredis.commands.client_flags import CLIENT_BLOCKED
+from miniredis.commands.blocking import BLOCKED_POSTPONE, BlockingState
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -31,8 +31,6 @@ class ClientPause:
         self.type = CLIENT_PAUSE_OFF
         self.end_time = 0  # Unix time in ms
         self.postponed_clients: deque[Client] = deque()
-        self.unblocked_clients: deque[Client] = deque()
-        self._processing = False
 
     def pause(self, end: int, type: int) -> None:
         """Pause until *end* (Unix ms). A second call only prolongs or tightens a pause.
@@ -63,40 +61,15 @@ class ClientPause:
             self.type = CLIENT_PAUSE_OFF
             self.end_time = 0
             while self.postponed_clients:
-                c = self.postponed_clients.popleft()
-                c.flags &= ~CLIENT_BLOCKED
-                self.unblocked_clients.append(c)
+                self.server.blocking.unblock_client(self.postponed_clients.popleft())
         self.server.update_gates()
 
     def postpone(self, c: Client) -> None:
         """Hold the client's current command back. blocked.c: blockPostponeClient()"""
-        c.flags |= CLIENT_BLOCKED
+        self.server.blocking.block_client(c, BlockingState(BLOCKED_POSTPONE))
         self.postponed_clients.append(c)
 
-    def process_unblocked_clients(self) -> None:
-        """Run the held commands of the clients that a pause has let go.
-
-        A command may be held back once more, end or kill clients still to come, or end
-        another pause: those that it lets go have their turn afterwards, in order.
-
-        blocked.c: processUnblockedClients()
-        """
-        if self._processing:
-            return  # a command that runs below has ended a pause: its clients queue up
-        self._processing = True
-        try:
-            while self.unblocked_clients:
-                c = self.unblocked_clients.popleft()
-                reply = self.server.process_command(c, c.argv)
-                if not c.blocked:
-                    c.push(reply)
-                    self.server.unblocked.notify_all()
-        finally:
-            self._processing = False
-
     def forget(self, c: Client) -> None:
-        """The client went away."""
-        c.flags &= ~CLIENT_BLOCKED
-        for queue in (self.postponed_clients, self.unblocked_clients):
-            if c in queue:
-                queue.remove(c)
+        """The client goes away."""
+        if c in self.postponed_clients:
+            self.postponed_clients.remove(c)

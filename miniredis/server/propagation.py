@@ -76,7 +76,9 @@ class Propagation:
         target = PROPAGATE_BOTH if dirty else c.force_propagation
         target &= c.propagates
         if target and cmd.name not in EFFECTS_ONLY:
-            self.also_propagate(c.db.id, argv if c.rewritten is None else c.rewritten, target)
+            instead = argv if c.rewritten is None else c.rewritten
+            if instead:
+                self.also_propagate(c.db.id, instead, target)
         c.rewritten = None
         c.force_propagation = 0
         if not self.server.fixed_time_expire and self.ops:

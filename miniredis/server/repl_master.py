@@ -117,7 +117,7 @@ class MasterSide:
             self.backlog = ReplBacklog(self.master_repl_offset)
         repl_stream_db = self.repl_stream_db()
         self.slaveseldb = -1
-        saved = [rdb_save_db(db) for db in self.server.databases]
+        saved = [rdb_save_db(db, copy=True) for db in self.server.databases]
         link.to_slave(
             FullResync(self.server.replid, self.master_repl_offset, saved, repl_stream_db)
         )

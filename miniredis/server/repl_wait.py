@@ -23,10 +23,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from miniredis.commands.client_flags import CLIENT_BLOCKED, CLIENT_CLOSE_AFTER_REPLY
-from miniredis.errors import CommandError
-from miniredis.reply import NO_REPLY, Reply
-from miniredis.server.checks import reply_is_wanted
+from miniredis.commands.blocking import BLOCKED_WAIT, BlockingState
+from miniredis.reply import BLOCKED, Blocked
 from miniredis.server.repl_link import ONLINE
 
 if TYPE_CHECKING:
@@ -39,13 +37,13 @@ GETACK = (b"REPLCONF", b"GETACK", b"*")
 class Wait(NamedTuple):
     """What a client waits for. server.h: blockingState"""
 
+    state: BlockingState
     reploffset: int
     numreplicas: int
-    timeout_ms: int  # Unix time in ms; 0: for ever
 
 
 class ClientsWaitingAcks:
-    """Those that wait on one server, the latest first. server.h: clients_waiting_acks"""
+    """Those that wait on one server, the latest last. server.h: clients_waiting_acks"""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -54,8 +52,8 @@ class ClientsWaitingAcks:
 
     @property
     def busy(self) -> bool:
-        """Whether a turn of the event loop has anything to do here."""
-        return bool(self.waiting) or self.get_ack_from_slaves
+        """Whether anybody waits."""
+        return self.server.blocking.by_type[BLOCKED_WAIT] > 0
 
     def count_acks_by_offset(self, offset: int) -> int:
         """Replicas that have applied at least *offset* bytes of the stream, as far as they
@@ -64,40 +62,44 @@ class ClientsWaitingAcks:
         slaves = self.server.repl.slaves
         return sum(link.replstate == ONLINE and link.repl_ack_off >= offset for link in slaves)
 
-    def block(self, c: Client, reploffset: int, numreplicas: int, timeout_ms: int) -> None:
-        """Let *c* wait until *numreplicas* have *reploffset* bytes of the stream or the Unix
-        time *timeout_ms* (0: for ever), and ask the replicas. blocked.c: blockClient()
+    def block(self, c: Client, numreplicas: int, timeout: int) -> Blocked:
+        """Let *c* wait until *numreplicas* have all that it has written, or until the Unix
+        time *timeout* in ms (0: for ever), and ask the replicas. replication.c: waitCommand()
         """
-        self.waiting[c] = Wait(reploffset, numreplicas, timeout_ms)
+        offset = c.woff
         c.woff = self.server.repl.master_repl_offset  # without the question to the replicas
-        c.flags |= CLIENT_BLOCKED
+        c.block_client(BLOCKED_WAIT, timeout, lambda c: self.count_acks_by_offset(offset))
+        assert c.bpop is not None
+        self._forget_those_let_go()
+        self.waiting[c] = Wait(c.bpop, offset, numreplicas)
         self.get_ack_from_slaves = True
-        self._send_getack()
-        self.server.update_gates()
+        self.send_getack_to_replicas()
+        return BLOCKED
 
-    def before_sleep(self) -> None:
-        """Answer those whose time is over, then those whose replicas have answered.
+    def process_clients_waiting_replicas(self) -> None:
+        """Answer those whose replicas have answered, the newest first.
 
-        The newest are looked at first. server.c: beforeSleep()
+        replication.c: processClientsWaitingReplicas()
         """
-        now_ms = self.server.now_ms()
-        for c, wait in reversed(list(self.waiting.items())):
-            if 0 < wait.timeout_ms < now_ms:
-                self.unblock(c, self.count_acks_by_offset(wait.reploffset))
+        self._forget_those_let_go()
         last_offset = last_numreplicas = 0
         for c, wait in reversed(list(self.waiting.items())):
             if last_offset >= wait.reploffset and last_numreplicas >= wait.numreplicas > 0:
                 # Who waited for more has been answered; he who waits for less hears the same.
-                self.unblock(c, last_numreplicas)
-                continue
-            acks = self.count_acks_by_offset(wait.reploffset)
-            if acks >= wait.numreplicas:
+                acks = last_numreplicas
+            else:
+                acks = self.count_acks_by_offset(wait.reploffset)
+                if acks < wait.numreplicas:
+                    continue
                 last_offset, last_numreplicas = wait.reploffset, acks
-                self.unblock(c, acks)
-        if self.get_ack_from_slaves:
-            self._send_getack()
+            del self.waiting[c]
+            self.server.blocking.release(c, acks)
 
-    def _send_getack(self) -> None:
+    def _forget_those_let_go(self) -> None:
+        """Those that have gone, or whose wait was ended by time or by hand. O(waits)"""
+        self.waiting = {c: wait for c, wait in self.waiting.items() if c.bpop is wait.state}
+
+    def send_getack_to_replicas(self) -> None:
         """Ask all replicas how far they are, unless clients are paused: the stream must not
         grow then. replication.c: sendGetackToReplicas()
         """
@@ -106,48 +108,9 @@ class ClientsWaitingAcks:
         self.get_ack_from_slaves = False
         repl = self.server.repl
         repl.feed_slaves(repl.slaveseldb, list(GETACK))
-        self.server.update_gates()
-
-    def unblock(self, c: Client, reply: Reply) -> None:
-        """Answer a client that waits. blocked.c: unblockClient()"""
-        self.forget(c)
-        c.push(reply if reply_is_wanted(c) else NO_REPLY)
-        self.server.unblocked.notify_all()
-
-    def unblock_by_hand(self, c: Client, error: bool) -> bool:
-        """CLIENT UNBLOCK: as if the time were over, or with an error; whether *c* did wait."""
-        wait = self.waiting.get(c)
-        if wait is None:
-            return False
-        reply: Reply = self.count_acks_by_offset(wait.reploffset)
-        if error:
-            reply = CommandError("UNBLOCKED client unblocked via CLIENT UNBLOCK")
-            self.server.count_error(reply)
-        self.unblock(c, reply)
-        return True
-
-    def disconnect_all(self) -> None:
-        """The server becomes a replica: nobody may wait any more.
-
-        blocked.c: disconnectAllBlockedClients()
-        """
-        for c in list(self.waiting):
-            error = CommandError(
-                "UNBLOCKED force unblock from blocking operation, "
-                "instance state changed (master -> replica?)"
-            )
-            self.server.count_error(error)
-            c.flags |= CLIENT_CLOSE_AFTER_REPLY
-            self.unblock(c, error)
-
-    def forget(self, c: Client) -> None:
-        """*c* waits no longer, or has gone."""
-        if self.waiting.pop(c, None) is not None:
-            c.flags &= ~CLIENT_BLOCKED
-            self.server.update_gates()
 
     def _check(self) -> None:
-        """Assert that who waits is blocked, and on a primary."""
-        for c in self.waiting:
-            assert c.blocked and c.id in self.server.clients
-        assert not self.waiting or self.server.masterhost is None
+        """Assert that who waits is known, and on a primary."""
+        waiting = [c for c, wait in self.waiting.items() if c.bpop is wait.state]
+        assert len(waiting) == self.server.blocking.by_type[BLOCKED_WAIT]
+        assert not waiting or self.server.masterhost is None

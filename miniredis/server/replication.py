@@ -94,7 +94,7 @@ class Replication(MasterSide):
         was_master = server.masterhost is None
         server.masterhost = None  # so that losing the old primary does not reconnect to it
         self._drop_link()
-        self.waits.disconnect_all()
+        server.blocking.disconnect_all_blocked_clients()
         server.masterhost = host
         self.masterport = port
         if was_master and own_history:

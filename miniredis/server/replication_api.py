@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from miniredis.server.command_stream import AppendOnlyStream, CommandStream
@@ -24,6 +25,8 @@ class ReplicationApi:
     lock: threading.RLock
     propagation: Propagation
     repl: Replication
+    unblocked: threading.Condition
+    on_time_event: Callable[[], None] | None = None  # called when a nearer event was planned
 
     def _check_open(self) -> None:
         raise NotImplementedError
@@ -45,6 +48,12 @@ class ReplicationApi:
         """
         for peer in list(self.repl.peers):
             peer.process_events()
+
+    def wake(self) -> None:
+        """An event nearer than all others was planned: whoever waits must look again."""
+        self.unblocked.notify_all()
+        if self.on_time_event is not None:
+            self.on_time_event()
 
     @property
     def link_delay_ms(self) -> float:

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
+    CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MASTER,
     CLIENT_SLAVE,
@@ -25,6 +27,7 @@ from miniredis.commands.client_flags import (
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError, ServerClosedError
+from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
@@ -33,9 +36,11 @@ from miniredis.keyspace.expire import (
     StaleGate,
 )
 from miniredis.keyspace.notify import NOTIFY_EVERYTHING
+from miniredis.keyspace.quicklist import PACKED_THRESHOLD
 from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.blocked import Blocking
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
@@ -70,10 +75,6 @@ class Sink(Protocol):
     """Hears what an append-only file would be told: database and command."""
 
     def __call__(self, dbid: int, argv: list[bytes]) -> None: ...
-
-
-def _nothing() -> None:
-    """Nobody wants to know."""
 
 
 class Server(ReplicationApi, Listeners, KeyspaceHooks):
@@ -155,7 +156,10 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         self.unblocked: threading.Condition = (
             threading.Condition(self.lock) if replica_of is None else replica_of.unblocked
         )
-        self.on_time_event: Callable[[], None] = _nothing  # a nearer event was planned
+        self.blocked_clients = 0
+        self.unblocked_clients: deque[Client] = deque()
+        self.ready_keys: list[tuple[RedisDb, bytes]] = []  # in the order they became ready
+        self.blocking = Blocking(self)
         self.pause = ClientPause(self)
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
@@ -165,6 +169,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         self.active_expire_enabled = True
         self.cronloops = 0
         self.resize_db = self.rehash_db = 0  # databases the cron looks at next
+        self.quicklist_packed_threshold = PACKED_THRESHOLD  # bytes, see keyspace/quicklist.py
         self.dirty = 0  # changes of the data set, ever
         super().__init__()
         self.gates = False
@@ -240,7 +245,6 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
-            or self.repl.waits.busy
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
         )
@@ -271,7 +275,7 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             pubsub_unsubscribe_all(c)
             unwatch_all_keys(c)
             self.pause.forget(c)
-            self.repl.waits.forget(c)
+            self.blocking.forget(c)
             self.stop_monitoring(c)
             c.outbox.clear()
             if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
@@ -337,9 +341,21 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
                         reply = NO_REPLY
             finally:
                 self.current_client = None
-            if self.expire_engine.timelimit_exit or self.pause.unblocked_clients:
-                self.before_sleep()
+            if self.blocked_clients or self.unblocked_clients or self.expire_engine.timelimit_exit:
+                self._after_command()
             return reply
+
+    def _after_command(self) -> None:
+        """What may follow a command at once: serving who waited for it, and more."""
+        if self.ready_keys:
+            self.blocking.handle_clients_blocked_on_keys()
+        if (
+            self.unblocked_clients
+            or self.expire_engine.timelimit_exit
+            or self.blocking.timeout_due()
+            or self.repl.waits.get_ack_from_slaves
+        ):
+            self.before_sleep()
 
     def _process_unusual(
         self, c: Client, cmd: Command | None, argv: list[bytes], now: int
@@ -353,8 +369,6 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             reply = self.call(c, cmd, argv, now)
         if self.stale_gate is StaleGate.REPAIRED:
             self.before_sleep()  # a fast cycle may follow any command, not only a time-out
-        elif self.repl.waits.busy:
-            self.repl.waits.before_sleep()
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
             return NO_REPLY
         return reply
@@ -399,7 +413,9 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         duration = self.clock.us() - call_timer
         stats.calls += 1
         stats.usec += duration
-        if self.latency_tracking:
+        if reply is BLOCKED:
+            c.duration = duration
+        elif self.latency_tracking:
             stats.histogram[duration] += 1
         self.stat_numcommands += 1
         if duration >= self.slow_us:
@@ -429,9 +445,14 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         return reply
 
     def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
-        """Slow log and latency monitor. server.c: call(), slowlogPushCurrentCommand()"""
+        """Slow log and latency monitor. server.c: call()"""
         event = "fast-command" if "fast" in cmd.flags else "command"
         self.latency_add_sample_if_needed(event, duration // 1000)
+        if not c.flags & CLIENT_BLOCKED:
+            self.slowlog_push(c, cmd, argv, duration)
+
+    def slowlog_push(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
+        """Log a command if it took long enough. server.c: slowlogPushCurrentCommand()"""
         threshold = self.config.slowlog_log_slower_than
         max_len = self.config.slowlog_max_len
         if 0 <= threshold <= duration and "skip_slowlog" not in cmd.flags and max_len:
@@ -452,11 +473,6 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
         """
         if not (self.clock.quiet_until_us and self.idle.pass_until(self.clock.quiet_until_us)):
             self.process_events()
-
-    def wake(self) -> None:
-        """An event nearer than all others was planned: whoever waits must look again."""
-        self.unblocked.notify_all()
-        self.on_time_event()
 
     def process_events(self) -> None:
         """Run due time events, then what precedes a sleep.
@@ -487,20 +503,26 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             idle = 0 if self.stat_expiredkeys > before else idle + 1
 
     def before_sleep(self) -> None:
-        """A fast cycle if one is wanted, then commands that were held back.
+        """Waits that are over, a fast cycle if one is wanted, then clients let go.
 
         server.c: beforeSleep()
         """
         with self.lock:
+            if self.blocked_clients:
+                self.blocking.handle_blocked_clients_timeout()
             if self.active_expire_enabled and self.masterhost is None:
                 if self.expire_engine.fast_cycle_wanted():
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
                 else:
                     self.ustime()  # a call that is refused has looked at the clock
-            if self.pause.unblocked_clients:
-                self.pause.process_unblocked_clients()
             if self.repl.waits.busy:
-                self.repl.waits.before_sleep()
+                self.repl.waits.process_clients_waiting_replicas()
+            if self.unblocked_clients:
+                self.blocking.process_unblocked_clients()
+            if self.repl.waits.get_ack_from_slaves:
+                self.repl.waits.send_getack_to_replicas()
+            if self.ready_keys:
+                self.blocking.handle_clients_blocked_on_keys()
 
     def active_expire_cycle(self, type: str = "slow") -> CycleReport:
         """Run one active expire cycle now and tell what it did, window by window.
@@ -568,5 +590,6 @@ class Server(ReplicationApi, Listeners, KeyspaceHooks):
             db._check()
         self.el._check()
         self.repl._check()
+        self.blocking._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

@@ -428,8 +428,10 @@ class Dict:
             if self.rehashidx < 0:
                 break
             self.rehash_step()
-        tables = self.ht_table if self.rehashidx >= 0 else self.ht_table[:1]
-        mask = max(len(table) for table in tables) - 1 if self.index else 0
+        if self.rehashidx < 0:
+            return self._some_keys_of_one_table(count, maxsteps)
+        tables = self.ht_table
+        mask = max(len(table) for table in tables) - 1
         stored: list[DictEntry] = []
         i = self.rng.randrange(mask + 1)
         emptylen = 0
@@ -438,7 +440,7 @@ class Dict:
             for j, table in enumerate(tables):
                 # Buckets of table 0 below rehashidx have moved. If the index is out of
                 # reach in table 1 too, go straight to the first that can hold something.
-                if len(tables) == 2 and j == 0 and i < self.rehashidx:
+                if j == 0 and i < self.rehashidx:
                     if i >= len(tables[1]):
                         i = self.rehashidx
                     else:
@@ -456,6 +458,33 @@ class Dict:
                 self._sample_chain(entry, stored, count)
                 if len(stored) >= count:
                     return stored
+            i = (i + 1) & mask
+        return stored
+
+    def _some_keys_of_one_table(self, count: int, maxsteps: int) -> list[DictEntry]:
+        """The same while no rehash is under way, which is nearly always."""
+        table, randrange = self.ht_table[0], self.rng.randrange
+        stored: list[DictEntry] = []
+        mask = len(table) - 1 if self.index else 0
+        i = randrange(mask + 1)
+        emptylen = 0
+        left = count
+        for _ in range(maxsteps):
+            entry = table[i]
+            if entry is None:
+                emptylen += 1
+                if emptylen >= GET_SOME_KEYS_MAX_EMPTY and emptylen > count:
+                    i = randrange(mask + 1)
+                    emptylen = 0
+            else:
+                emptylen = 0
+                while entry is not None and left:
+                    stored.append(entry)
+                    left -= 1
+                    entry = entry.next
+                if not left:
+                    self._sample_chain(entry, stored, count)
+                    break
             i = (i + 1) & mask
         return stored
 

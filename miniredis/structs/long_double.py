@@ -17,6 +17,7 @@ LDBL_MAX_EXP = 16384  # values stay below 2**16384
 LDBL_MIN_EXP = -16445  # the smallest positive value is 2**-16445
 MAX_LONG_DOUBLE_CHARS = 5 * 1024  # Redis's buffer for one
 DECIMALS = 17
+CHUNK_DIGITS = 4000  # decimal digits that Python converts at once; its limit is 4300
 
 _DECIMAL = re.compile(rb"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\Z")
 _HEX = re.compile(rb"([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?\d+))?\Z")
@@ -60,7 +61,7 @@ def string2ld(text: bytes) -> Fraction | None:
         part = part or b""
         if not whole + part:
             return None
-        value = Fraction(int(whole + part, digit_base), digit_base ** len(part))
+        value = Fraction(_int_of_digits(whole + part, digit_base), digit_base ** len(part))
         power = int(exp or 0)
         # Beyond this the result over- or underflows whatever the digits are.
         limit = LDBL_MAX_EXP + 4 * MAX_LONG_DOUBLE_CHARS
@@ -77,5 +78,20 @@ def ld2string_human(value: Fraction) -> bytes:
     """*value* with up to 17 decimals and no trailing zeros. util.c: ld2string()"""
     scaled = round(abs(value) * 10**DECIMALS)
     whole, part = divmod(scaled, 10**DECIMALS)
-    text = f"{whole}.{part:0{DECIMALS}d}".rstrip("0").rstrip(".")
+    text = f"{_digits_of_int(whole)}.{part:0{DECIMALS}d}".rstrip("0").rstrip(".")
     return (b"-" if value < 0 and text != "0" else b"") + text.encode()
+
+
+def _int_of_digits(digits: bytes, base: int) -> int:
+    """int() of as many digits as fit into a long double, more than Python takes at once."""
+    head, tail = digits[:CHUNK_DIGITS], digits[CHUNK_DIGITS:]
+    if not tail:
+        return int(head, base)
+    scale: int = base ** len(tail)
+    return int(head, base) * scale + _int_of_digits(tail, base)
+
+
+def _digits_of_int(number: int) -> str:
+    """str() of any long double's whole part."""
+    head, tail = divmod(number, 10**CHUNK_DIGITS)
+    return f"{head}{tail:0{CHUNK_DIGITS}d}" if head else str(tail)

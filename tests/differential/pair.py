@@ -7,6 +7,7 @@ from miniredis.clock import FREE
 from miniredis.net.resp import encode_reply
 from miniredis.reply import NO_REPLY
 from miniredis.server.client import Client
+from miniredis.structs.hashing import HashFunction
 from tests.real.frozen import FrozenServer
 from tests.real.raw import RawClient
 
@@ -19,6 +20,8 @@ Step = tuple[int, tuple[bytes, ...]] | int  # which client and what, or ms to le
 
 class Pair:
     """A real server and a simulated one, at the same instant, each with the same clients."""
+
+    hash_function: HashFunction | None = None  # of the simulated server
 
     def __init__(self, frozen: FrozenServer) -> None:
         self.frozen = frozen
@@ -47,7 +50,13 @@ class Pair:
                 mine.resp = 3
 
     def new_server(self) -> Server:
-        return Server(self.clock, seed=1, cost=FREE, notify_keyspace_events="AKEmn")
+        return Server(
+            self.clock,
+            seed=1,
+            cost=FREE,
+            hash_function=self.hash_function,
+            notify_keyspace_events="AKEmn",
+        )
 
     def run_mine(self, client: Client, argv: tuple[bytes, ...]) -> bytes:
         reply = self.server.process_command(client, list(argv))

@@ -1,261 +1,157 @@
-"""What a server writes to its file and to replicas: command for command what Redis writes.
-
-The real server has ``appendonly yes`` and ``appendfsync always``; its file is read, and a
-socket that has asked for SYNC listens as a replica. SELECTs are compared too.
-"""
+"""Streams on miniredis and on a frozen real server: scripts, and random commands."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from miniredis import Server, VirtualClock
-from miniredis.clock import FREE
-from tests.conftest import START_MS, missing
-from tests.differential.command_scripts import SCRIPTS
-from tests.differential.pair import KEYS, Step
-from tests.differential.stream_pair import PING, StreamPair
+from tests.differential.pair import Pair, Step
+from tests.differential.stream_scripts import STREAMS
 from tests.differential.test_commands import parse
-from tests.differential.test_state_machine import steps
-from tests.real.frozen import FrozenServer
-from tests.real.raw import RawClient
-from tests.real.streams import AOF_OPTIONS, SyncReader
+from tests.differential.test_state_machine import command
 
-EXAMPLES = 200 if os.environ.get("CI") else 60
-STEPS = 50
-# They change what is compared, or when: sleeping, other listeners, tables built anew.
-NOT_OURS = {"debug", "logs", "connection", "command"}
+EXAMPLES = 400 if os.environ.get("CI") else 60
+STEPS = 30
+KEYS = (b"a", b"b")
 
 
-@pytest.fixture(scope="module")
-def streams(real_binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StreamPair]:
-    try:
-        frozen = FrozenServer(real_binary, tmp_path_factory.mktemp("frozen"), START_MS, AOF_OPTIONS)
-    except RuntimeError as error:
-        missing(str(error))
-    try:
-        if frozen.version < (7, 0):
-            pytest.skip("what is propagated is compared with Redis 7.0")
-        pair = StreamPair(frozen)
-        yield pair
-        pair.close()
-    finally:
-        frozen.stop()
+def show_all(pair: Pair) -> None:
+    """Compare everything that the streams hold."""
+    for key in KEYS:
+        for words in (b"XINFO STREAM %s FULL COUNT 0", b"DEBUG DIGEST-VALUE %s", b"PTTL %s"):
+            pair.step((0, tuple((words % key).split())))
 
 
-def run(streams: StreamPair, script: str) -> list[list[bytes]]:
-    for line in script.strip().splitlines():
-        streams.step(parse(line.strip(), streams.frozen.ms))
-    return streams.compare_streams()
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("resp", [2, 3])
+def test_script(pair: Pair, name: str, resp: int) -> None:
+    pair.start(resp)
+    for line in STREAMS[name].strip().splitlines():
+        pair.step(parse(line.strip(), pair.frozen.ms))
+    pair.compare_all()
 
 
-@pytest.mark.parametrize("name", sorted(set(SCRIPTS) - NOT_OURS))
-@pytest.mark.parametrize("lazy", [False, True])
-def test_scripts(streams: StreamPair, name: str, lazy: bool) -> None:
-    streams.start(lazy=lazy)
-    run(streams, SCRIPTS[name])
-
-
-LAZY = """
-    SET a 1 PX 10
-    SET b 1 PX 10
-    SET c 1 PX 10
-    SET d 1 PX 10
-    @11
-"""
-CASES = {
-    "get": ("GET a", ["DEL a"]),
-    "set": ("SET a 2", ["MULTI", "DEL a", "SET a 2", "EXEC"]),
-    "set_ex": ("SET a 2 EX 1000 GET", None),
-    "mget": ("MGET a b nope", ["MULTI", "DEL a", "DEL b", "EXEC"]),
-    "exists": ("EXISTS a a b", ["MULTI", "DEL a", "DEL b", "EXEC"]),
-    "del": ("DEL a", ["DEL a"]),
-    "del_many": ("DEL a b", ["MULTI", "DEL a", "DEL b", "EXEC"]),
-    "scan": ("SCAN 0 COUNT 100", None),
-    "keys": ("KEYS *", []),
-    "dbsize": ("DBSIZE", []),
-    "ttl": ("TTL a", ["DEL a"]),
-    "expire": ("EXPIRE a 10", ["DEL a"]),
-    "incr": ("INCR a", ["MULTI", "DEL a", "INCR a", "EXEC"]),
-    "incrbyfloat": (
-        "INCRBYFLOAT a 1.5",
-        ["MULTI", "DEL a", "SET a 1.5 KEEPTTL", "EXEC"],
+keys = st.sampled_from(KEYS)
+groups = st.sampled_from([b"g", b"g", b"h"])
+consumers = st.sampled_from([b"alice", b"bob", b"carol"])
+ids = st.one_of(
+    st.builds(lambda ms, seq: b"%d-%d" % (ms, seq), st.integers(0, 12), st.integers(0, 3)),
+    st.integers(0, 12).map(lambda ms: b"%d" % ms),
+    st.sampled_from([b"0", b"0-0", b"x", b"18446744073709551615"]),
+)
+new_ids = st.one_of(
+    ids,
+    st.sampled_from([b"*", b"*", b"*"]),
+    st.integers(0, 12).map(lambda ms: b"%d-*" % ms),
+)
+ends = st.one_of(ids, st.sampled_from([b"-", b"+"]), ids.map(lambda id: b"(" + id))
+counts = st.sampled_from([b"0", b"1", b"2", b"5", b"-1", b"x"])
+fields = st.lists(
+    st.tuples(st.sampled_from([b"f", b"g", b"12"]), st.sampled_from([b"v", b"7", b"w" * 70])),
+    min_size=1,
+    max_size=3,
+).map(lambda found: [word for pair in found for word in pair])
+trims = st.one_of(
+    command(b"MAXLEN", st.sampled_from([(), (b"~",), (b"=",)]), counts),
+    command(b"MINID", st.sampled_from([(), (b"~",), (b"=",)]), ids),
+    command(b"MAXLEN", b"~", counts, b"LIMIT", counts),
+    command(b"MINID", b"~", ids, b"LIMIT", counts),
+)
+some_ids = st.lists(ids, min_size=1, max_size=3)
+claim_options = st.lists(
+    st.one_of(
+        st.just((b"FORCE",)),
+        st.just((b"JUSTID",)),
+        command(b"IDLE", st.sampled_from([b"0", b"30", b"x"])),
+        command(b"TIME", st.sampled_from([b"0", b"1391234400000"])),
+        command(b"RETRYCOUNT", counts),
+        command(b"LASTID", ids),
     ),
-    "rename": ("RENAME a b", ["DEL a"]),
-    "copy": ("COPY a b", ["DEL a"]),
-    "setnx": ("SETNX a 3", ["MULTI", "DEL a", "SETNX a 3", "EXEC"]),
-    "msetnx": ("MSETNX a 3 b 4", ["MULTI", "DEL a", "DEL b", "MSETNX a 3 b 4", "EXEC"]),
-    "getset": ("GETSET a 3", ["MULTI", "DEL a", "SET a 3", "EXEC"]),
-    "getdel": ("GETDEL a", ["DEL a"]),
-    "getex": ("GETEX a EX 10", ["DEL a"]),
-    "one_transaction": (
-        "MULTI\nGET a\nGET b\nSET c 1\nEXEC",
-        ["MULTI", "DEL a", "DEL b", "DEL c", "SET c 1", "EXEC"],
+    max_size=2,
+).map(lambda found: [word for option in found for word in option])
+idle_times = st.sampled_from([b"0", b"0", b"20", b"60", b"-1"])
+count_option = st.one_of(command(), command(b"COUNT", counts))
+
+adding = st.one_of(
+    command(b"XADD", keys, new_ids, fields),
+    command(b"XADD", keys, b"*", fields),
+    command(b"XADD", keys, trims, b"*", fields),
+)
+reading = st.one_of(
+    command(b"XRANGE", keys, ends, ends, count_option),
+    command(b"XREVRANGE", keys, ends, ends, count_option),
+    command(b"XREAD", count_option, b"STREAMS", keys, st.one_of(ids, st.just(b"$"))),
+    command(b"XLEN", keys),
+    command(b"XINFO", b"STREAM", keys),
+    command(b"XINFO", b"GROUPS", keys),
+    command(b"XINFO", b"CONSUMERS", keys, groups),
+    command(b"XINFO", b"STREAM", keys, b"FULL", count_option),
+)
+grouping = st.one_of(
+    command(b"XGROUP", b"CREATE", keys, groups, st.one_of(ids, st.just(b"$"))),
+    command(b"XGROUP", b"CREATE", keys, groups, b"0", b"MKSTREAM"),
+    command(b"XGROUP", b"SETID", keys, groups, ids),
+    command(b"XGROUP", b"SETID", keys, groups, ids, b"ENTRIESREAD", counts),
+    command(b"XGROUP", b"DELCONSUMER", keys, groups, consumers),
+    command(b"XGROUP", b"CREATECONSUMER", keys, groups, consumers),
+    command(b"XGROUP", b"DESTROY", keys, groups),
+)
+delivering = st.one_of(
+    command(
+        b"XREADGROUP",
+        b"GROUP",
+        groups,
+        consumers,
+        count_option,
+        st.sampled_from([(), (), (b"NOACK",)]),
+        b"STREAMS",
+        keys,
+        st.one_of(ids, st.just(b">"), st.just(b">")),
     ),
-    "transaction_of_one": ("MULTI\nGET a\nEXEC", ["DEL a"]),
-    "transaction_of_none": ("MULTI\nPING\nEXEC", []),
-    "scan_in_a_transaction": ("MULTI\nSCAN 0 COUNT 100\nEXEC", None),
-    "other_database": ("SELECT 1\nSET a 1", ["SELECT 1", "SET a 1"]),
-    "two_databases": (
-        "MULTI\nSET x 1\nSELECT 1\nSET a 1\nSELECT 0\nSET y 1\nEXEC",
-        ["MULTI", "SET x 1", "SELECT 1", "SET a 1", "SELECT 0", "SET y 1", "EXEC"],
-    ),
-    "move": ("SET x 1\nMOVE x 1", ["SET x 1", "MOVE x 1"]),
-    "dead_where_it_moves": (
-        "SELECT 1\nSET x 1 PXAT 1\nSELECT 0\nSET x 2\nMOVE x 1",
-        [
-            "SELECT 1",
-            "SET x 1 PXAT 1",
-            "SELECT 0",
-            "SET x 2",
-            "SELECT 1",
-            "MULTI",
-            "DEL x",
-            "SELECT 0",
-            "MOVE x 1",
-            "EXEC",
-        ],
-    ),
-    "publish": ("MULTI\nPUBLISH x y\nSET x 1\nEXEC", ["MULTI", "SET x 1", "EXEC"]),
-    "only_publish": ("MULTI\nPUBLISH x y\nPUBLISH x z\nEXEC", ["MULTI", "EXEC"]),
-    "watch": ("WATCH a\nMULTI\nSET x 1\nEXEC", ["SET x 1"]),
-    "watch_dirty": ("WATCH x\nSET x 1\nMULTI\nSET x 2\nEXEC", ["SET x 1"]),
-    "failed": ("INCRBY x nope\nSET x 1 NX XX\nEXPIRE nope 1", []),
-    "unchanged": ("SET x 1\nSET x 2 NX\nPERSIST x\nEXPIRE x 10 XX", ["SET x 1"]),
-    "script_of_one": ("""EVAL "return redis.call('SET','x',1)" 0""", ["SET x 1"]),
-    "script_that_finds_dead": (
-        """EVAL "return redis.call('SET',KEYS[1],1)" 1 a""",
-        ["MULTI", "DEL a", "SET a 1", "EXEC"],
-    ),
-    "script_that_reads": (
-        """EVAL "return redis.call('MGET','a','b')" 0""",
-        ["MULTI", "DEL a", "DEL b", "EXEC"],
-    ),
-    "script_with_ttl": (
-        """EVAL "redis.call('SET','x',1) redis.call('EXPIRE','x',10)" 0""",
-        None,
-    ),
-    "script_that_fails": (
-        """EVAL "redis.call('SET','x',1) redis.call('INCR','x','y')" 0\nSET y 1""",
-        ["SET x 1", "SET y 1"],
-    ),
-    "script_for_the_file": (
-        """EVAL "redis.set_repl(redis.REPL_AOF) redis.call('SET','x',1)" 0""",
-        ["SET x 1"],
-    ),
-    "script_for_replicas": (
-        """EVAL "redis.set_repl(redis.REPL_REPLICA) redis.call('SET','x',1)" 0""",
-        [],
-    ),
-    "script_for_nobody": (
-        """EVAL "redis.set_repl(0) redis.call('SET','x',1) redis.call('GET','a')" 0""",
-        ["DEL a"],
-    ),
-    "script_half_for_replicas": (
-        """EVAL "redis.set_repl(2) redis.call('SET','x',1) redis.set_repl(3)
-        redis.call('SET','y',1)" 0""".replace("\n", " "),
-        ["MULTI", "SET y 1", "EXEC"],
-    ),
-    "script_with_publish": (
-        """EVAL "redis.call('PUBLISH','c','m') redis.call('SET','x',1)" 0""",
-        ["MULTI", "SET x 1", "EXEC"],
-    ),
-    "script_elsewhere": (
-        """EVAL "redis.call('SELECT',1) redis.call('SET','x',1)" 0\nSET x 2""",
-        ["SELECT 1", "SET x 1", "SELECT 0", "SET x 2"],
-    ),
-    "script_in_a_transaction": (
-        """MULTI\nSET x 1\nEVAL "return redis.call('INCR','x')" 0\nGET a\nEXEC""",
-        ["MULTI", "SET x 1", "INCR x", "DEL a", "EXEC"],
-    ),
-    "read_only_script": ("""EVAL_RO "return redis.call('GET','a')" 0""", ["DEL a"]),
-    "flush": ("FLUSHALL\nFLUSHDB ASYNC", ["FLUSHALL", "FLUSHDB ASYNC"]),
-    "swapdb": ("SWAPDB 0 1", ["SWAPDB 0 1"]),
-}
+    command(b"XREADGROUP", b"GROUP", b"g", consumers, b"STREAMS", keys, b">"),
+    command(b"XACK", keys, groups, some_ids),
+    command(b"XPENDING", keys, groups),
+    command(b"XPENDING", keys, groups, ends, ends, counts),
+    command(b"XPENDING", keys, groups, b"IDLE", idle_times, b"-", b"+", b"5", consumers),
+    command(b"XCLAIM", keys, groups, consumers, idle_times, some_ids, claim_options),
+    command(b"XCLAIM", keys, b"g", consumers, idle_times, some_ids, claim_options),
+    command(b"XAUTOCLAIM", keys, groups, consumers, idle_times, ends, count_option),
+    command(b"XAUTOCLAIM", keys, b"g", consumers, b"0", b"0", count_option, b"JUSTID"),
+)
+changing = st.one_of(
+    command(b"XDEL", keys, some_ids),
+    command(b"XDEL", keys, some_ids),
+    command(b"XTRIM", keys, trims),
+    command(b"XSETID", keys, ids),
+    command(b"XSETID", keys, ids, b"MAXDELETEDID", ids, b"ENTRIESADDED", counts),
+    command(b"DEL", keys),
+    command(b"SET", keys, b"x"),
+    command(b"COPY", b"a", b"b", b"REPLACE"),
+)
+commands = st.one_of(adding, adding, adding, reading, grouping, delivering, delivering, changing)
+steps = st.one_of(
+    *[st.tuples(st.just(0), commands)] * 5,
+    st.sampled_from([1, 10, 50]),
+)
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("lazy", [False, True])
-def test_keys_found_dead(streams: StreamPair, case: str, lazy: bool) -> None:
-    """*expected* is spelled out for the reader; the real server has confirmed it."""
-    script, expected = CASES[case]
-    streams.start(lazy=lazy)
-    run(streams, LAZY)
-    written = [b" ".join(argv).decode() for argv in run(streams, script)]
-    if expected is not None:
-        dead = "UNLINK " if lazy else "DEL "
-        expected = [line.replace("DEL ", dead) for line in expected]
-        assert written == expected
-
-
-def test_randomkey_does_not_bracket(streams: StreamPair) -> None:
-    """Which key it picks first is chance."""
-    streams.start()
-    run(streams, LAZY)
-    assert streams.real[0](b"RANDOMKEY") == streams.run_mine(streams.mine[0], (b"RANDOMKEY",))
-    assert sorted(streams.real_events()) == sorted(streams.my_events())
-    (real, mine), _ = streams.new_commands()
-    assert sorted(mine) == sorted(real) == [[b"DEL", key] for key in sorted(KEYS)]
-
-
-def test_active_expiry(streams: StreamPair) -> None:
-    streams.start(active=True)
-    run(streams, "SET a 1 PX 50\nSET b 1 PX 50\nSELECT 1\nSET c 1 PX 50\nSET d 1 PX 500")
-    written = run(streams, "@200\n@1000")
-    assert [argv for argv in written if argv[0] != b"SELECT"] != []
-    assert {argv[-1] for argv in written if argv[0] == b"DEL"} == set(KEYS)
-    assert [b"MULTI"] not in written
-
-
+@pytest.mark.parametrize("max_entries", [b"1", b"3", b"100"])
 @settings(
     max_examples=EXAMPLES,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
-@given(
-    script=st.lists(steps, min_size=STEPS, max_size=STEPS),
-    active=st.booleans(),
-    lazy=st.booleans(),
-)
-def test_random_scripts(streams: StreamPair, script: list[Step], active: bool, lazy: bool) -> None:
-    streams.start(active=active, lazy=lazy)
-    for step in script:
-        streams.step(step)
-    streams.step((0, (b"RESET",)))
-    streams.step((1, (b"RESET",)))
-    streams.compare_streams()
-
-
-def test_pings(real_binary: str, tmp_path: Path) -> None:
-    """A replica hears one every ten seconds, counted from the server's start."""
-    frozen = FrozenServer(real_binary, tmp_path, START_MS)
-    server = Server(VirtualClock(START_MS), seed=1, cost=FREE)
+@given(script=st.lists(steps, min_size=STEPS, max_size=STEPS))
+def test_random_scripts(pair: Pair, max_entries: bytes, script: list[Step]) -> None:
+    pair.start()
+    pair.step((0, (b"CONFIG", b"SET", b"stream-node-max-entries", max_entries)))
     try:
-        frozen.advance_ms(100)
-        theirs = SyncReader(frozen, lambda: frozen.advance_ms(100))
-        assert isinstance(server.clock, VirtualClock)
-        server.clock.advance_to(frozen.ms)
-        ours = server.replication_stream()
-        real, mine = RawClient(frozen.port), server.create_client()
-        seen: list[list[bytes]] = []
-        for second in range(45):
-            frozen.advance_ms(1000)
-            server.clock.advance(1000)
-            mark = [b"SET", b"second", b"%d" % second]
-            real(*mark)
-            server.process_command(mine, mark)
-            heard = theirs.until(mark)
-            assert [*heard, mark] == list(ours)
-            ours.clear()
-            seen += heard
-        assert seen.count(PING) == 4
-        theirs.close()
-        real.close()
+        for step in script:
+            pair.step(step)
+        show_all(pair)
     finally:
-        frozen.stop()
+        pair.step((0, (b"CONFIG", b"SET", b"stream-node-max-entries", b"100")))

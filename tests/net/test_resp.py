@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from miniredis import reply as reply_module
 from miniredis.errors import CommandError
-from miniredis.net.resp import ProtocolError, RequestParser, encode_reply, format_double
+from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import (
     BLOCKED,
     NO_REPLY,
@@ -21,13 +21,16 @@ from miniredis.reply import (
     Attributed,
     BigNumber,
     Blocked,
+    HumanDouble,
     Interleaved,
+    MapReply,
     Push,
     Reply,
     SetReply,
     Status,
     Verbatim,
 )
+from miniredis.structs.double import d2string
 from miniredis.structs.words import split_args
 
 KIB_64 = 64 * 1024
@@ -377,6 +380,13 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
     (CommandError(b"ERR \xff"), b"-ERR \xff\r\n", b"-ERR \xff\r\n"),
     (CommandError("ERR a\rb\nc\r\nd"), b"-ERR a b c  d\r\n", b"-ERR a b c  d\r\n"),
     ([], b"*0\r\n", b"*0\r\n"),
+    (HumanDouble(1e-5), b"$7\r\n0.00001\r\n", b",0.00001\r\n"),
+    (HumanDouble(0.1), b"$19\r\n0.10000000000000001\r\n", b",0.10000000000000001\r\n"),
+    (
+        MapReply([(b"a", 1), (b"a", None)]),
+        b"*4\r\n$1\r\na\r\n:1\r\n$1\r\na\r\n$-1\r\n",
+        b"%2\r\n$1\r\na\r\n:1\r\n$1\r\na\r\n_\r\n",
+    ),
     ([1, b"x", None], b"*3\r\n:1\r\n$1\r\nx\r\n$-1\r\n", b"*3\r\n:1\r\n$1\r\nx\r\n_\r\n"),
     (True, b":1\r\n", b"#t\r\n"),
     (False, b":0\r\n", b"#f\r\n"),
@@ -462,13 +472,13 @@ def test_what_is_no_reply_is_not_sent(value: object, resp: int) -> None:
         (1.7976931348623157e308, b"1.7976931348623157e+308"),
     ],
 )
-def test_format_double(value: float, text: bytes) -> None:
-    assert format_double(value) == text
+def test_d2string(value: float, text: bytes) -> None:
+    assert d2string(value) == text
 
 
 @given(st.floats(allow_nan=False))
 def test_doubles_keep_their_value(value: float) -> None:
-    text = format_double(value)
+    text = d2string(value)
     assert float(text) == value
     assert encode_reply(value, 3) == b",%s\r\n" % text
     assert encode_reply(value, 2) == encode_reply(text, 2)

@@ -1,4 +1,5 @@
-/* Loaded with LD_PRELOAD, this library makes a program's random() repeatable: the second
+/* Loaded with LD_PRELOAD, this library makes a program's random() and rand(), which are the
+ * same in the GNU C library, repeatable: the second
  * 512 bytes of the file FROZEN_CLOCK_PAGE begin with a 64-bit state; each call multiplies
  * and adds, and returns 31 of the bits. While the state is 0, the C library answers. */
 #define _GNU_SOURCE
@@ -24,4 +25,8 @@ long random(void) {
     if (!*state) return original();
     *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
     return *state >> 33;
+}
+
+int rand(void) {
+    return (int)random();
 }

@@ -294,7 +294,7 @@ def test_an_idle_hour_of_a_million_keys() -> None:
     server.clock.advance(60_000)  # type: ignore[attr-defined]
     times = []
     for _ in range(3):
-        begun = time.perf_counter()
+        begun = time.process_time()
         server.clock.advance(3_600_000)  # type: ignore[attr-defined]
-        times.append(time.perf_counter() - begun)
+        times.append(time.process_time() - begun)
     assert min(times) < 1

@@ -12,7 +12,7 @@ from miniredis import Server, VirtualClock
 from miniredis.clock import FREE
 from miniredis.keyspace.engines import ENGINES
 from miniredis.lab.recorder import Recorder
-from miniredis.reply import Reply
+from miniredis.reply import BLOCKED, Reply
 from miniredis.server.client import Client
 from miniredis.server.life import ByCommand, What
 from tests.server.test_replication import fields, replica_of, run
@@ -356,8 +356,108 @@ def test_a_replica_has_an_engine_of_its_own(clock: VirtualClock) -> None:
     assert (primary.dbsize(), replica.dbsize()) == (0, 0)
 
 
-@pytest.mark.parametrize("line", ["BLPOP k 0", "BLMOVE a b LEFT LEFT 0"])
-def test_no_lists_to_block_on(primary: Server, line: str) -> None:
-    """When they come, a key that dies before a client is served must not be served."""
-    refused = run(primary.create_client(), line)
-    assert refused.text.startswith(b"ERR unknown command")  # type: ignore[union-attr]
+# -- values of all types ---------------------------------------------------------------------
+
+VALUES = (
+    "SET str abc",
+    "APPEND str d",
+    "RPUSH list 1 2 3",
+    "SADD set a b c",
+    "SADD ints 1 2 3",
+    "HSET hash f v g w",
+    "ZADD zset 1 a 2 b",
+    "XADD stream 1-1 f v",
+    "PFADD hll a b c",
+    "SETBIT bits 7 1",
+    "GEOADD geo 1 2 here",
+)
+CHANGES = (
+    "APPEND str e",
+    "SETRANGE str 0 X",
+    "RPUSH list 4",
+    "LSET list 0 9",
+    "SADD set d",
+    "SREM ints 1",
+    "HSET hash f x",
+    "ZINCRBY zset 5 a",
+    "XADD stream 2-1 f w",
+    "PFADD hll d",
+    "SETBIT bits 0 1",
+    "GEOADD geo 3 4 there",
+)
+
+
+def digest(server: Server) -> Reply:
+    return str(run(server.create_client(), "DEBUG DIGEST"))
+
+
+def test_a_data_set_does_not_change_on_its_way(clock: VirtualClock) -> None:
+    """What the primary changes while the copy is under way comes as commands, once."""
+    primary = Server(clock=clock, seed=1, cost=FREE)
+    c = primary.create_client()
+    for line in VALUES:
+        assert not isinstance(run(c, line), Exception), line
+    before = digest(primary)
+    replica = Server(replica_of=primary, link_delay_ms=50, seed=2, cost=FREE)
+    clock.advance(1)
+    for line in CHANGES:
+        assert not isinstance(run(c, line), Exception), line
+    link = replica.repl.link
+    assert link is not None
+    link.to_replica.held = True
+    clock.advance(49)
+    with primary.lock:
+        link.to_replica.deliver(link.to_replica.queue.popleft()[1])
+        assert digest(replica) == before
+        link.to_replica.release()
+    clock.advance(10)
+    assert digest(replica) == digest(primary) != before
+    for line in (
+        *CHANGES,
+        "LPOP list",
+        "SPOP set",
+        "ZPOPMIN zset",
+        "HDEL hash f",
+        "XTRIM stream MAXLEN 1",
+    ):
+        run(c, line)
+    clock.advance(60)
+    assert digest(replica) == digest(primary)
+    for server in (primary, replica):
+        server._check()
+
+
+def test_a_client_that_blocks_on_a_list(clock: VirtualClock, primary: Server) -> None:
+    """What it is served is told replicas as the pop that it amounts to; a list that dies
+    before it is served is deleted, and nobody is served.
+    """
+    replica = replica_of(primary, 10)
+    primary.active_expire_enabled = False
+    stream = primary.append_only_stream()
+    waiter, c = primary.create_client(), primary.create_client()
+    assert run(waiter, "BLPOP k 0") is BLOCKED
+    for line in ("MULTI", "RPUSH k a", "PEXPIREAT k 1", "EXEC"):
+        run(c, line)
+    assert waiter.blocked
+    run(c, "RPUSH k b c")
+    assert list(waiter.outbox) == [[b"k", b"b"]]
+    clock.advance(20)
+    assert run(replica.create_client(), "LRANGE k 0 -1") == [b"c"]
+    assert stream.lines() == [
+        *("SELECT 0", "MULTI", "RPUSH k a", "DEL k", "EXEC"),
+        *("RPUSH k b c", "LPOP k"),
+    ]
+    # On a replica nobody can wait: the command would write.
+    refused = run(replica.create_client(), "BLPOP k 0")
+    assert refused.code == "READONLY"  # type: ignore[union-attr]
+    replica._check()
+
+
+def test_who_waits_is_let_go_when_the_role_changes(clock: VirtualClock, primary: Server) -> None:
+    replica = replica_of(primary, 10)
+    waiter = primary.create_client()
+    assert run(waiter, "BLPOP k 0") is BLOCKED
+    replica.promote()
+    primary.replicate(replica)
+    assert waiter.outbox[0].code == "UNBLOCKED" and waiter.close_after_reply  # type: ignore[union-attr]
+    primary._check()
