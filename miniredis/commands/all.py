@@ -24,6 +24,7 @@ from miniredis.commands import (  # noqa: F401
     object_cmds,
     pubsub,
     pubsub_info,
+    replication_cmds,
     scanning,
     scripting,
     slowlog_cmds,

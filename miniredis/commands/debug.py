@@ -34,8 +34,6 @@ from miniredis.keyspace.object import (
     OBJ_STRING,
     RedisObject,
     estimate_object_idle_time,
-    lfu_decr_and_return,
-    lfu_get_time_in_minutes,
     object_encoding,
     refcount,
 )
@@ -207,27 +205,11 @@ def _reload(c: Client) -> Reply:
     server.lastsave = server.clock.us() // US_PER_SECOND
     now = server.now_ms()
     server.rdb_last_load_keys_expired = sum(
-        rdb_load_db(db, of_db, now, _access_time_after_reload(c))
+        rdb_load_db(db, of_db, now, server.access_time_after_load())
         for db, of_db in zip(server.databases, saved, strict=True)
     )
     server.rdb_last_load_keys_loaded = sum(len(db) for db in server.databases)
     return OK
-
-
-def _access_time_after_reload(c: Client) -> Callable[[RedisObject], int]:
-    """An access time is saved under an LRU policy, a counter under an LFU policy.
-
-    rdb.c: rdbSaveKeyValuePair(), object.c: objectSetLRUOrLFU()
-    """
-    server = c.server
-    if server.maxmemory_lfu:
-        minutes = lfu_get_time_in_minutes(server.mstime // 1000)
-        decay_time = server.config.lfu_decay_time
-        return lambda o: minutes << 8 | lfu_decr_and_return(o, minutes, decay_time)
-    if "lru" in server.config.maxmemory_policy:
-        return lambda o: o.lru
-    now = server.lru_clock()
-    return lambda o: now
 
 
 # -- the rest ---------------------------------------------------------------------------

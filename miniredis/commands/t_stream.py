@@ -81,7 +81,7 @@ def _rewrite(c: Client, s: Stream, args: AddTrimArgs, id: int | None) -> None:
     Approximate trimming depends on nodes, which a replica may have cut otherwise.
     t_stream.c: streamRewriteApproxSpecifier(), streamRewriteTrimArgument()
     """
-    if not c.server.propagation.active:
+    if not c.server.propagation.targets:
         return
     argv = list(c.argv)
     if args.approx:

@@ -136,7 +136,7 @@ def set_generic(
         db.notify(NOTIFY_STRING, b"set", key)
     if when is not None:
         db.set_expire_by_link(key, when)
-        if server.propagation.active:
+        if server.propagation.targets:
             c.rewrite(b"SET", key, val, b"PXAT", b"%d" % when)
         if listened & NOTIFY_GENERIC:
             db.notify(NOTIFY_GENERIC, b"expire", key)

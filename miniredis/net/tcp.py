@@ -196,6 +196,7 @@ class TcpServer:
         self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
         name = self._listener.sockets[0].getsockname()
         self.address = (name[0], name[1])
+        self.server.on_time_event = self._event_planned
         self.plan_events()
 
     def wake(self, connection: ClientConnection) -> None:
@@ -207,6 +208,12 @@ class TcpServer:
             loop.call_soon_threadsafe(self._flush_waiting)
         self._waiting.append(connection)
 
+    def _event_planned(self) -> None:
+        """Another server has sent something to ours; called from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self.plan_events)
+
     def _flush_waiting(self) -> None:
         while self._waiting:
             self._waiting.popleft().flush()
@@ -216,8 +223,8 @@ class TcpServer:
         return 0 if self._loop is None else int(self._loop.time())
 
     def plan_events(self) -> None:
-        """Call back when the server's next time event is due."""
-        next_us = self.server.next_event_us()
+        """Call back when the next time event of the server, or of its family, is due."""
+        next_us = self.server.family_next_event_us()
         if self._loop is None or next_us is None or self.server.closed:
             return
         delay = max(next_us - self.server.clock.us(), 0) / 1_000_000
@@ -230,7 +237,7 @@ class TcpServer:
 
     def _run_events(self) -> None:
         self._timer = None
-        self.server.process_due_events()
+        self.server.process_family_events()
         self.plan_events()
 
     async def stop(self) -> None:

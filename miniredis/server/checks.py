@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from miniredis.commands.args import c_string, word
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
@@ -29,15 +30,19 @@ from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
 from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
+from miniredis.server.script_flags import command_flags
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
-    from miniredis.server.server import Server
 
 MAY_REPLICATE = frozenset({"write", "may_replicate"})
 TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
-CONTAINERS = ("script", "function")  # what begins so does not run a script
 ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in error texts
+
+# Of a replica, and of a primary that lacks replicas. server.c: createSharedObjects()
+READONLY = "READONLY You can't write against a read only replica."
+NOREPLICAS = "NOREPLICAS Not enough good replicas to write."
+MASTERDOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 
 # First words of a line of HTTP: a browser was made to talk to this port.
 HTTP_WORDS = frozenset({b"host:", b"post"})
@@ -112,13 +117,15 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
-    if not check_good_replicas_status(c.server) and "write" in _flags(c, cmd):
-        return CommandError("NOREPLICAS Not enough good replicas to write.")
+    if (refused := _write_refused(c, cmd)) is not None:
+        return refused
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
         return CommandError(
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
             "PING / QUIT / RESET are allowed in this context"
         )
+    if _is_stale(c, cmd):
+        return CommandError(MASTERDOWN)
     if c.server.scripting.is_timed_out and "allow_busy" not in cmd.flags:
         return c.server.scripting.busy_error()
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
@@ -126,18 +133,26 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
     return None
 
 
-def check_good_replicas_status(server: Server) -> bool:
-    """Whether enough replicas follow for writes to be taken; a replica needs none.
+def _write_refused(c: Client, cmd: Command) -> CommandError | None:
+    """Why a server that is a replica, or lacks replicas, takes no writing command."""
+    server = c.server
+    if server.masterhost is None and not server.config.min_replicas_to_write:
+        return None
+    if "write" not in _flags(c, cmd):
+        return None
+    if not server.repl.good_replicas_status():
+        return CommandError(NOREPLICAS)
+    if server.masterhost is not None and server.repl_slave_ro and not c.flags & CLIENT_MASTER:
+        return CommandError(READONLY)
+    return None
 
-    replication.c: checkGoodReplicasStatus()
-    """
-    config = server.config
-    return (
-        server.masterhost is not None
-        or not config.min_replicas_to_write
-        or not config.min_replicas_max_lag
-        or server.repl_good_slaves_count >= config.min_replicas_to_write
-    )
+
+def _is_stale(c: Client, cmd: Command) -> bool:
+    """Whether the command would read data that may be old, which the operator forbids."""
+    server = c.server
+    if not server.repl.is_stale():
+        return False
+    return any("stale" not in flags for flags in _flags_of_each(c, cmd))
 
 
 def auth_required(c: Client) -> bool:
@@ -146,10 +161,15 @@ def auth_required(c: Client) -> bool:
 
 
 def _flags(c: Client, cmd: Command) -> Set[str]:
-    """The flags of a command; EXEC has those of the queued commands too, EVAL its script's."""
-    if cmd.group == "scripting" and not cmd.name.startswith(CONTAINERS):
-        return c.server.scripting.command_flags(cmd, c.argv)
-    return c.mstate.cmd_flags() | cmd.flags if cmd.name == "exec" else cmd.flags
+    """The flags of a command; EXEC has those of the queued commands too."""
+    return frozenset().union(*_flags_of_each(c, cmd))
+
+
+def _flags_of_each(c: Client, cmd: Command) -> list[frozenset[str]]:
+    """The flags of a command, for EXEC followed by those of each command queued. O(N)"""
+    server = c.server
+    queued = c.mstate.commands if cmd.name == "exec" else []
+    return [command_flags(server, row, argv) for row, argv in [(cmd, c.argv), *queued]]
 
 
 def unknown_command(argv: list[bytes]) -> CommandError:

@@ -41,10 +41,6 @@ class MultiState:
 
     commands: list[tuple[Command, list[bytes]]] = field(default_factory=list)
 
-    def cmd_flags(self) -> set[str]:
-        """Flags of any command queued. O(N)"""
-        return set().union(*(cmd.flags for cmd, _ in self.commands))
-
 
 @dataclass(slots=True, eq=False)
 class WatchedKey:

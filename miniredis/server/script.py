@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from miniredis.commands.client_flags import (
     CLIENT_DENY_BLOCKING,
     CLIENT_MULTI,
     CLIENT_SCRIPT,
+    PROPAGATE_BOTH,
 )
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError
@@ -31,19 +31,19 @@ from miniredis.scripting.convert import to_reply
 from miniredis.scripting.errors import ScriptError
 from miniredis.scripting.flags import (
     ALLOW_OOM,
-    ALLOW_STALE,
     NO_WRITES,
     ScriptFlags,
     extract_shebang_flags,
 )
 from miniredis.server.client import Client
 from miniredis.server.functions import Function, Functions
+from miniredis.server.script_replica import refused_command, refused_stale, refused_writer
 
 if TYPE_CHECKING:
     from miniredis.scripting.lua import Lua
     from miniredis.server.server import Server
 
-PROPAGATE_NONE, PROPAGATE_AOF, PROPAGATE_REPL = 0, 1, 2
+PROPAGATE_NONE = 0
 BUSY_POLL_S = 0.001  # how long others may run at each look of a script that is too slow
 SCRIPT_NAME = b"@user_script"
 ERROR_TEXT_LEN = 100  # bytes of an error that is no table
@@ -69,6 +69,7 @@ class ScriptRun:
 
     __slots__ = (
         "allow_oom",
+        "cached_ms",
         "caller",
         "is_eval",
         "killed",
@@ -86,8 +87,9 @@ class ScriptRun:
         self.is_eval = is_eval
         self.read_only = ro or NO_WRITES in flags
         self.allow_oom = ALLOW_OOM in flags
-        self.repl = PROPAGATE_AOF | PROPAGATE_REPL
+        self.repl = PROPAGATE_BOTH
         self.start_us = 0
+        self.cached_ms = 0  # the clock of look-ups outside
         self.timed_out = False
         self.killed = False
         self.wrote = False
@@ -158,30 +160,6 @@ class Scripting:
         self._by_body.clear()
         self._lua = None
 
-    def command_flags(self, cmd: Command, argv: list[bytes]) -> frozenset[str]:
-        """The flags of EVAL, FCALL and their kin: those that the script declares, if it does.
-
-        eval.c: evalGetCommandFlags(), functions.c: fcallGetCommandFlags()
-        """
-        flags: ScriptFlags | None = None
-        if cmd.name in ("fcall", "fcall_ro"):
-            function = self.functions.find(argv[1])
-            flags = None if function is None else function.flags
-        elif cmd.name in ("evalsha", "evalsha_ro"):
-            script = self.find(argv[1])
-            flags = None if script is None else script.flags
-        else:
-            with suppress(CommandError):
-                flags, _ = extract_shebang_flags(argv[1])
-        if flags is None or flags.compat:
-            return cmd.flags
-        declared = set(cmd.flags - {"stale", "denyoom", "write", "may_replicate"})
-        if NO_WRITES not in flags:
-            declared.add("write")
-        if ALLOW_STALE in flags:
-            declared.add("stale")
-        return frozenset(declared)
-
     # -- running ------------------------------------------------------------------------
 
     def eval(
@@ -248,28 +226,28 @@ class Scripting:
         script.c: scriptPrepareForRun()
         """
         server, caller = self.server, run.caller
-        if not flags.compat and NO_WRITES not in flags:
-            if server.masterhost is not None and server.repl_slave_ro:
-                raise CommandError(
-                    "READONLY Can not run script with write flag on readonly replica"
-                )
-            if caller.cmd is not None and "readonly" in caller.cmd.flags:
-                raise CommandError(
-                    "ERR Can not execute a script with write flag using *_ro command."
-                )
+        refused = refused_stale(server, flags) or refused_writer(server, caller, flags)
+        if refused is not None:
+            raise refused
         client = self.client
         client.db, client.resp = caller.db, 2
         client.flags |= caller.flags & CLIENT_MULTI
-        client.propagates = True
+        client.propagates = PROPAGATE_BOTH
         run.start_us = self.wall.us()
         self.running = run
+        # Until 7.0 look-ups of a script see the time at which it began, even inside EXEC.
+        run.cached_ms = server.mstime
+        if not server.ttl_clock_frozen:
+            server.mstime = server.now_ms()
 
     def reset_run(self) -> None:
         """No script runs any more. script.c: scriptResetRun()"""
         run, self.running = self.running, None
         self.client.flags &= ~CLIENT_MULTI
-        if run is not None and run.timed_out:
-            self.server.update_gates()
+        if run is not None:
+            self.server.mstime = run.cached_ms
+            if run.timed_out:
+                self.server.update_gates()
 
     def failure(
         self,
@@ -314,6 +292,7 @@ class Scripting:
         """
         server = self.server
         saved = server.current_client, server.fixed_time_expire, server.in_exec
+        mstime = server.mstime
         server.current_client, server.fixed_time_expire, server.in_exec = None, 0, False
         try:
             for turn in self.while_blocked:
@@ -321,6 +300,7 @@ class Scripting:
             server.unblocked.wait(BUSY_POLL_S)  # gives the lock away
         finally:
             server.current_client, server.fixed_time_expire, server.in_exec = saved
+            server.mstime = mstime
 
     def kill(self, is_eval: bool) -> None:
         """Ask the running script to end. script.c: scriptKill()"""
@@ -359,7 +339,7 @@ class Scripting:
         assert cmd is not None
         if cmd.is_write:
             run.wrote = True
-        c.propagates = run.repl != PROPAGATE_NONE
+        c.propagates = run.repl
         return server.call(c, cmd, argv)
 
     def _refusal(
@@ -371,17 +351,7 @@ class Scripting:
             return CommandError("ERR Wrong number of args calling Redis command from script")
         if self.deny_scripts and "noscript" in cmd.flags:
             return CommandError("ERR This Redis command is not allowed from script")
-        if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
-            return CommandError("ERR Write commands are not allowed from read-only scripts.")
-        server = self.server
-        if (
-            cmd.is_write
-            and not run.wrote
-            and server.masterhost is not None
-            and server.repl_slave_ro
-        ):
-            return CommandError("READONLY You can't write against a read only replica.")
-        return None
+        return refused_command(self.server, run, cmd)
 
     def _count_rejected(self, cmd: Command | None, error: CommandError) -> None:
         server = self.server

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from miniredis.commands.client_flags import PROPAGATE_AOF, PROPAGATE_REPL
 from miniredis.commands.table import lookup
 from miniredis.errors import CommandError
 from miniredis.scripting.arguments import number_text, parse_number, tostring
@@ -19,7 +20,7 @@ from miniredis.scripting.lua import Lua
 if TYPE_CHECKING:
     from miniredis.server.script import Scripting, ScriptRun
 
-PROPAGATE_NONE, PROPAGATE_AOF, PROPAGATE_REPL = 0, 1, 2
+PROPAGATE_NONE = 0
 LL_DEBUG, LL_VERBOSE, LL_NOTICE, LL_WARNING = range(4)
 REDIS_VERSION_NUM = 0x0007000F
 

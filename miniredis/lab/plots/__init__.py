@@ -14,6 +14,7 @@ from miniredis.lab.plots.expiry import (
 )
 from miniredis.lab.plots.files import check_target, format_of, save
 from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
+from miniredis.lab.plots.replicas import alt_text_link, plot_link
 from miniredis.lab.plots.strategies import (
     plot_cpu,
     plot_held,
@@ -34,6 +35,7 @@ __all__ = [
     "VERMILLION",
     "alt_text",
     "alt_text_lifeline",
+    "alt_text_link",
     "check_target",
     "expiry_page",
     "format_of",
@@ -41,6 +43,7 @@ __all__ = [
     "plot_held",
     "plot_lag_ecdf",
     "plot_lifeline",
+    "plot_link",
     "plot_memory",
     "plot_owed",
     "plot_pauses",
