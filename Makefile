@@ -33,9 +33,10 @@ lint: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
-# The figures of docs/oddities, in place.
+# The figures of docs, in place.
 figures: $(VENV)/.installed
 	$(BIN)/python docs/oddities/figures.py
+	$(BIN)/python docs/figures/replicas.py
 
 $(VENV)/.created:
 	@if command -v uv >/dev/null 2>&1; then \

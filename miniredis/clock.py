@@ -17,12 +17,15 @@ from __future__ import annotations
 import time as _time
 import weakref
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 US_PER_MS = 1_000
 NS_PER_US = 1_000
 NS_PER_MS = 1_000_000
 NS_PER_SECOND = 1_000_000_000
+# Redis keeps time in µs in a signed 64-bit integer. No clock here goes further.
+MAX_US = 2**63 - 1
+MAX_MS = MAX_US // US_PER_MS
 
 # 2014-02-01 14:00:00 CST, an arbitrary instant for virtual time to begin at.
 DEFAULT_START_MS = 1_391_234_400_000
@@ -65,7 +68,7 @@ class SystemClock(Clock):
         return _time.time_ns() // NS_PER_US
 
     def sleep(self, seconds: float) -> None:
-        _check_seconds(seconds)
+        _check_duration("sleep", seconds, "seconds")
         _time.sleep(seconds)
 
 
@@ -93,10 +96,7 @@ class VirtualClock(Clock):
     virtual = True
 
     def __init__(self, start_ms: int = DEFAULT_START_MS) -> None:
-        if not isinstance(start_ms, int) or isinstance(start_ms, bool):
-            raise TypeError(f"start_ms must be an int (Unix time in ms), not {start_ms!r}")
-        if start_ms < 0:
-            raise ValueError(f"start_ms must not be negative, got {start_ms}")
+        _check_instant("start_ms", start_ms, "ms", MAX_MS)
         self._ns = start_ms * NS_PER_MS
         self._sources: list[weakref.ref[EventSource]] = []
 
@@ -119,29 +119,32 @@ class VirtualClock(Clock):
         """Move *ms* milliseconds ahead, running each due event at its own instant.
 
         An event whose work costs virtual time may end after the target; then the clock
-        stands at that later instant. ``ValueError`` if *ms* is negative or not finite.
+        stands at that later instant. ``ValueError`` if *ms* is negative, not finite, or leads
+        beyond what 64 bits hold.
         """
-        if isinstance(ms, bool) or not isinstance(ms, (int, float)):
-            raise TypeError(f"advance() takes a number of milliseconds, not {ms!r}")
-        if not 0 <= ms < float("inf"):
-            raise ValueError(f"advance() takes a finite number of ms, 0 or more, got {ms!r}")
+        _check_duration("advance", ms, "milliseconds")
         self._advance_to_ns(self._ns + round(ms * NS_PER_MS))
 
     def advance_to(self, ms: int) -> None:
-        """Move to the Unix time *ms*. ``ValueError`` if that lies in the past."""
+        """Move to the Unix time *ms*. ``ValueError`` if that lies in the past.
+
+        ``TypeError`` if it is no int: an instant is a whole number.
+        """
+        _check_instant("advance_to()'s instant", ms, "ms", MAX_MS)
         if ms * NS_PER_MS < self._ns:
             raise ValueError(f"virtual time never goes back: now {self.ms()} ms, asked for {ms} ms")
         self._advance_to_ns(ms * NS_PER_MS)
 
     def advance_to_us(self, us: int) -> None:
-        """Move to the Unix time *us* in µs. ``ValueError`` if that lies in the past."""
+        """Move to the Unix time *us* in µs; errors as for :meth:`advance_to`."""
+        _check_instant("advance_to_us()'s instant", us, "µs", MAX_US)
         if us < self.us():
             raise ValueError(f"virtual time never goes back: now {self.us()} µs, asked for {us} µs")
         self._advance_to_ns(us * NS_PER_US)
 
     def sleep(self, seconds: float) -> None:
         """Advance by *seconds*; wakes at the exact instant or after the event then running."""
-        _check_seconds(seconds)
+        _check_duration("sleep", seconds, "seconds")
         self._advance_to_ns(self._ns + round(seconds * NS_PER_SECOND))
 
     def drives_others(self, source: EventSource) -> bool:
@@ -168,7 +171,14 @@ class VirtualClock(Clock):
             self._sources = [ref for ref in self._sources if ref() is not None]
         return best
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            "a VirtualClock cannot be copied or pickled: servers run on the one they were given"
+        )
+
     def _advance_to_ns(self, target: int) -> None:
+        if target > MAX_US * NS_PER_US:
+            raise ValueError(f"time ends at {MAX_MS} ms, where 64 bits of µs are full")
         while (found := self._earliest()) is not None and found[0] * NS_PER_US <= target:
             due, source = found
             self._ns = max(self._ns, due * NS_PER_US)
@@ -195,10 +205,17 @@ class VirtualClock(Clock):
 class SkewedClock(Clock):
     """Another clock seen with a constant error, like a client machine's.
 
-    *offset_ms* is added to every reading; sleeping is the base clock's.
+    *offset_ms* is added to every reading; sleeping is the base clock's. ``TypeError`` for a
+    base that is no clock, ``ValueError`` for an offset that is not finite.
     """
 
     def __init__(self, base: Clock, offset_ms: float) -> None:
+        if not isinstance(base, Clock):
+            raise TypeError(f"a SkewedClock needs another clock to be seen by, not {base!r}")
+        if isinstance(offset_ms, bool) or not isinstance(offset_ms, (int, float)):
+            raise TypeError(f"offset_ms must be a number of milliseconds, not {offset_ms!r}")
+        if not -MAX_MS <= offset_ms <= MAX_MS:
+            raise ValueError(f"offset_ms must lie within {MAX_MS} ms, got {offset_ms!r}")
         self.base = base
         self.offset_us = round(offset_ms * US_PER_MS)
         self.virtual = base.virtual
@@ -266,6 +283,18 @@ class CostModel:
 FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
-def _check_seconds(seconds: float) -> None:
-    if not 0 <= seconds < float("inf"):
-        raise ValueError(f"sleep() takes a finite number of seconds, 0 or more, got {seconds!r}")
+def _check_duration(method: str, value: object, unit: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{method}() takes a number of {unit}, not {value!r}")
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{method}() takes a finite number of {unit}, 0 or more, got {value!r}")
+    if value > MAX_MS:
+        raise ValueError(f"{method}() got more {unit} than there are: time ends at {MAX_MS} ms")
+
+
+def _check_instant(what: str, value: object, unit: str, highest: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int (Unix time in {unit}), not {value!r}")
+    if not 0 <= value <= highest:
+        got = value if value.bit_length() <= 64 else "a larger number"
+        raise ValueError(f"{what} must not be negative or beyond {highest} {unit}, got {got}")

@@ -28,6 +28,10 @@ class CommandError(Exception):
         return self.text.split(b" ", 1)[0].decode("utf-8", "replace")
 
 
+#: What a connection too many is told. networking.c: acceptCommonHandler()
+MAX_CLIENTS_REACHED = "ERR max number of clients reached"
+
+
 class ServerClosedError(ConnectionError):
     """The in-process server was closed; it answers no command any more."""
 

@@ -92,8 +92,9 @@ class Push:
 class Interleaved:
     """An array of *count* replies with messages in between, in the order sent.
 
-    Only EXEC answers so, when queued commands send messages to their own client or
-    silence it: ``items`` may then be more or fewer than the announced ``count``.
+    EXEC answers so when queued commands send messages to their own client or silence it:
+    ``items`` may then be more or fewer than the announced ``count``. MGET does when the
+    client hears of its own look-ups.
     """
 
     __slots__ = ("count", "items")
@@ -104,6 +105,22 @@ class Interleaved:
 
     def __repr__(self) -> str:
         return f"Interleaved({self.count}, {self.items!r})"
+
+
+class InProtocol:
+    """A reply that is sent in protocol *resp*, whatever the client speaks by then.
+
+    Only EXEC answers so, when a queued HELLO changes the protocol half-way.
+    """
+
+    __slots__ = ("reply", "resp")
+
+    def __init__(self, reply: Reply, resp: int) -> None:
+        self.reply = reply
+        self.resp = resp
+
+    def __repr__(self) -> str:
+        return f"InProtocol({self.reply!r}, {self.resp})"
 
 
 class Verbatim:

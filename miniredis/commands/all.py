@@ -13,6 +13,7 @@ from miniredis.commands import (  # noqa: F401
     counters,
     debug,
     expiry,
+    functions,
     geo,
     geo_search,
     hyperloglog,
@@ -23,6 +24,7 @@ from miniredis.commands import (  # noqa: F401
     object_cmds,
     pubsub,
     pubsub_info,
+    replication_cmds,
     scanning,
     scripting,
     slowlog_cmds,
@@ -47,6 +49,7 @@ from miniredis.commands import (  # noqa: F401
     t_zset_ops,
     t_zset_pop,
     t_zset_ranges,
+    t_zset_remove,
     t_zset_walk,
     transactions,
 )

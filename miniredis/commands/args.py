@@ -17,6 +17,15 @@ def c_string(arg: bytes) -> bytes:
     return arg.partition(b"\0")[0]
 
 
+def word(arg: bytes) -> bytes:
+    """*arg* as an option, to be compared: in lower case, up to where strcasecmp() stops.
+
+    So ``NX`` followed by a NUL and anything is NX. Names of commands and subcommands are
+    compared whole instead.
+    """
+    return c_string(arg).lower()
+
+
 def get_long_long(arg: bytes | bytearray) -> int:
     """*arg* as a signed 64-bit integer, exactly as Redis would print it.
 

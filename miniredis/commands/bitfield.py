@@ -17,7 +17,7 @@ from miniredis.commands.bitops import (
     get_read_only_string,
     lookup_string_for_bit_command,
 )
-from miniredis.commands.table import command
+from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_STRING
 from miniredis.keyspace.object import string2ll
@@ -155,7 +155,11 @@ def _bitfield(c: Client, key: bytes, args: tuple[bytes, ...], readonly: bool) ->
     arity=-2,
     flags="write denyoom",
     keys=(1, 1, 1),
-    access="RW update access variable_flags",
+    specs=(
+        KeySpec(
+            "RW update access variable_flags", index=1, notes="Writes only if a subcommand does"
+        ),
+    ),
     group="bitmap",
     since="3.2.0",
     complexity="O(1) for each subcommand specified",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.client_flags import (
     CLIENT_NO_EVICT,
     CLIENT_REPLY_OFF,
@@ -77,7 +77,7 @@ def client_list(c: Client, _: bytes, *args: bytes) -> Reply:
     networking.c: clientCommand()
     """
     clients = list(c.server.clients.values())
-    option = args[0].lower() if args else b""
+    option = word(args[0]) if args else b""
     if len(args) == 2 and option == b"type":
         type = type_by_name(args[1])
         clients = [other for other in clients if client_type(other) == type]
@@ -134,8 +134,8 @@ def client_pause(c: Client, _: bytes, timeout: bytes, *mode: bytes) -> Reply:
     """
     if len(mode) > 1:
         raise subcommand_syntax_error(c.argv)
-    word = mode[0].lower() if mode else b"all"
-    if word not in (b"write", b"all"):
+    which = word(mode[0]) if mode else b"all"
+    if which not in (b"write", b"all"):
         raise CommandError("ERR CLIENT PAUSE mode must be WRITE or ALL")
     try:
         ms = get_long_long(timeout)
@@ -145,7 +145,7 @@ def client_pause(c: Client, _: bytes, timeout: bytes, *mode: bytes) -> Reply:
         raise CommandError("ERR timeout is negative")
     # A sum beyond 64 bits wraps in Redis too: such a pause is over before it begins.
     end = wrap_long_long(ms + c.server.now_ms()) if ms else 0
-    c.server.pause_clients(end, write_only=word == b"write")
+    c.server.pause_clients(end, write_only=which == b"write")
     return OK
 
 
@@ -176,13 +176,13 @@ def client_reply(c: Client, _: bytes, mode: bytes) -> Reply:
 
     networking.c: clientCommand()
     """
-    word = mode.lower()
-    if word == b"on":
+    switch = word(mode)
+    if switch == b"on":
         c.flags &= ~(CLIENT_REPLY_SKIP | CLIENT_REPLY_OFF)
         return OK
-    if word == b"off":
+    if switch == b"off":
         c.flags |= CLIENT_REPLY_OFF
-    elif word == b"skip":
+    elif switch == b"skip":
         if not c.flags & CLIENT_REPLY_OFF:
             c.flags |= CLIENT_REPLY_SKIP_NEXT
     else:
@@ -198,10 +198,10 @@ def client_no_evict(c: Client, _: bytes, mode: bytes) -> Reply:
 
     networking.c: clientCommand()
     """
-    word = mode.lower()
-    if word == b"on":
+    switch = word(mode)
+    if switch == b"on":
         c.flags |= CLIENT_NO_EVICT
-    elif word == b"off":
+    elif switch == b"off":
         c.flags &= ~CLIENT_NO_EVICT
     else:
         raise syntax_error()
@@ -228,13 +228,13 @@ def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     """
     if len(reason) > 1:
         raise subcommand_syntax_error(c.argv)
-    word = reason[0].lower() if reason else b"timeout"
-    if word not in (b"timeout", b"error"):
+    why = word(reason[0]) if reason else b"timeout"
+    if why not in (b"timeout", b"error"):
         raise CommandError("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
     target = c.server.clients.get(get_long_long(id))
     if target is None:
         return 0
-    return int(c.server.blocking.unblock_by_command(target, error=word == b"error"))
+    return int(c.server.blocking.unblock_by_command(target, error=why == b"error"))
 
 
 @command("client|getredir", arity=2, flags=_FLAGS, group="connection", since="6.0.0")
@@ -263,6 +263,22 @@ def client_trackinginfo(c: Client, _: bytes) -> Reply:
     return {b"flags": SetReply([b"off"]), b"redirect": -1, b"prefixes": []}
 
 
+@command("client|caching", arity=3, flags=_FLAGS, group="connection", since="6.0.0")
+def client_caching(c: Client, _: bytes, mode: bytes) -> Reply:
+    """CLIENT CACHING YES | NO
+
+    Whether the keys of the next command are tracked, in the modes that ask for it.
+
+    Here nobody can be in such a mode: there is no CLIENT TRACKING yet.
+
+    networking.c: clientCommand()
+    """
+    raise CommandError(
+        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN "
+        "or OPTOUT mode enabled"
+    )
+
+
 @command("client|help", arity=2, flags="loading stale", group="connection", since="5.0.0")
 def client_help(c: Client, _: bytes) -> Reply:
     """CLIENT HELP
@@ -272,6 +288,7 @@ def client_help(c: Client, _: bytes) -> Reply:
     networking.c: clientCommand()
     """
     return c.help(
+        ("CACHING (YES|NO)", "Whether the keys of the next command are tracked."),
         ("GETREDIR", "Client that gets the invalidation messages, -1 for none."),
         ("GETNAME", "Name of this connection."),
         ("ID", "Number of this connection."),

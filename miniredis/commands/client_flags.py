@@ -1,6 +1,6 @@
-"""Flags of a connected client, set by commands and obeyed by the server.
+"""Flags of a connected client, set by commands and obeyed by the server; propagation's targets.
 
-Redis: ``CLIENT_*`` in server.h.
+Redis: ``CLIENT_*``, ``PROPAGATE_*`` in server.h.
 """
 
 from __future__ import annotations
@@ -24,3 +24,8 @@ CLIENT_NO_EVICT = 1 << 43
 CLIENT_DENY_BLOCKING = 1 << 41
 CLIENT_TRACKING = 1 << 31
 CLIENT_UNAUTHENTICATED = 1 << 60  # not a flag in Redis, where ``authenticated`` is a field
+
+# Who is told of a command.
+PROPAGATE_AOF = 1 << 0
+PROPAGATE_REPL = 1 << 1
+PROPAGATE_BOTH = PROPAGATE_AOF | PROPAGATE_REPL

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
@@ -110,7 +110,7 @@ def type_by_name(name: bytes) -> bytes:
 
     networking.c: getClientTypeByName()
     """
-    type = _TYPES.get(c_string(name).lower())
+    type = _TYPES.get(word(name))
     if type is None:
         raise CommandError(one_line(b"ERR Unknown client type '%s'" % c_string(name)))
     return type

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import miniredis.commands.client_cmds  # noqa: F401  (declares CLIENT)
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type, type_by_name
 from miniredis.commands.subcommands import one_line
@@ -59,10 +59,11 @@ def _kill_filters(args: tuple[bytes, ...]) -> dict[bytes, bytes]:
     """The conditions by name, checked one by one; the last of a name counts."""
     filters: dict[bytes, bytes] = {}
     for i in range(0, len(args), 2):
-        check = _FILTERS.get(args[i].lower())
+        name = word(args[i])
+        check = _FILTERS.get(name)
         if check is None or i + 1 == len(args):
             raise syntax_error()
-        filters[args[i].lower()] = check(args[i + 1])
+        filters[name] = check(args[i + 1])
     return filters
 
 
@@ -83,10 +84,10 @@ def _filter_user(value: bytes) -> bytes:
 
 
 def _filter_skipme(value: bytes) -> bytes:
-    word = value.lower()
-    if word not in (b"yes", b"no"):
+    answer = word(value)
+    if answer not in (b"yes", b"no"):
         raise syntax_error()
-    return word
+    return answer
 
 
 _FILTERS: dict[bytes, Callable[[bytes], bytes]] = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import word
 from miniredis.commands.key_specs import (
     KEY_FLAGS,
     KeyReference,
@@ -102,7 +103,8 @@ def _key_spec(spec: KeySpec) -> Reply:
                 b"firstkey": spec.firstkey,
                 b"keystep": spec.keystep,
             }
-    return {
+    notes: dict[bytes, Reply] = {b"notes": spec.notes.encode()} if spec.notes else {}
+    return notes | {
         b"flags": _flags(spec.flags.split(), KEY_FLAGS),
         b"begin_search": {b"type": begin_type, b"spec": begin},
         b"find_keys": {b"type": find_type, b"spec": find},
@@ -233,9 +235,9 @@ def command_list(c: Client, _: bytes, *args: bytes) -> Reply:
     """
     wanted: Callable[[Command], bool] = lambda cmd: True  # noqa: E731
     if args:
-        if len(args) != 3 or args[0].lower() != b"filterby":
+        if len(args) != 3 or word(args[0]) != b"filterby":
             raise syntax_error()
-        wanted = _list_filter(args[1].lower(), args[2])
+        wanted = _list_filter(word(args[1]), args[2])
     return [cmd.name.encode() for cmd in every_command() if wanted(cmd)]
 
 
@@ -244,7 +246,7 @@ def _list_filter(type: bytes, arg: bytes) -> Callable[[Command], bool]:
     if type == b"module":
         return lambda cmd: False  # there are no modules, so no module has commands
     if type == b"aclcat":
-        category = arg.lower().decode("latin-1")
+        category = word(arg).decode("latin-1")
         return lambda cmd: category in cmd.acl
     if type == b"pattern":
         matches = matcher(arg, nocase=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hmac
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_int, get_long_long
+from miniredis.commands.args import c_string, get_int, get_long_long, word
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_MASTER,
@@ -180,7 +180,7 @@ def _hello_options(c: Client, args: tuple[bytes, ...]) -> None:
     """Obey the options one by one; those before a wrong one have had their effect."""
     i = 0
     while i < len(args):
-        option, rest = c_string(args[i]).lower(), len(args) - i - 1
+        option, rest = word(args[i]), len(args) - i - 1
         if option == b"auth" and rest >= 2:
             position = i + OPTIONS_FROM
             c.redact(position + 1)

@@ -12,13 +12,12 @@ Redis: ``debugCommand()`` in debug.c.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from miniredis.clock import NS_PER_US
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.debug_protocol import debug_protocol
 from miniredis.commands.debug_values import (
     debug_digest,
@@ -30,17 +29,17 @@ from miniredis.commands.subcommands import one_line, subcommand_syntax_error
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, no_such_key
 from miniredis.keyspace.object import (
+    LLONG_MAX,
     OBJ_LIST,
     OBJ_STRING,
     RedisObject,
     estimate_object_idle_time,
-    lfu_decr_and_return,
-    lfu_get_time_in_minutes,
     object_encoding,
     refcount,
 )
 from miniredis.keyspace.rdb import rdb_load_db, rdb_save_db, rdb_saved_string_len
 from miniredis.reply import OK, Reply, Status, Verbatim
+from miniredis.structs.c_numbers import atoi, strtod
 from miniredis.structs.dict_stats import dict_get_stats
 
 if TYPE_CHECKING:
@@ -48,9 +47,7 @@ if TYPE_CHECKING:
 
 US_PER_SECOND = 1_000_000
 ARGUMENTS_MAX = 2**31 - 1  # of one command
-SLEEP_MAX_US = 10**15  # some 31 years; nothing sleeps for longer
-_INTEGER = re.compile(rb"[ \t\n\v\f\r]*([+-]?[0-9]+)")
-_DECIMAL = re.compile(rb"[ \t\n\v\f\r]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+SLEEP_MAX_US = 10**15  # some 31 years; nothing sleeps for longer here
 _logger = logging.getLogger("miniredis")
 
 
@@ -95,7 +92,7 @@ def debug(c: Client, name: bytes, *args: bytes) -> Reply:
 
     debug.c: debugCommand()
     """
-    name = name.lower()
+    name = word(name)
     if name == b"help" and not args:
         return c.help(*((sub.usage, sub.meaning) for sub in _SUBCOMMANDS.values()))
     sub = _SUBCOMMANDS.get(name)
@@ -104,41 +101,26 @@ def debug(c: Client, name: bytes, *args: bytes) -> Reply:
     return sub.run(c, *args)
 
 
-# -- C's way of reading numbers ---------------------------------------------------------
-
-
-def _atoi(arg: bytes) -> int:
-    """The integer that *arg* begins with, or 0. C library: atoi()"""
-    found = _INTEGER.match(arg)
-    return int(found[1]) if found else 0
-
-
-def _strtod(arg: bytes) -> float:
-    """The decimal number that *arg* begins with, or 0. C library: strtod()"""
-    found = _DECIMAL.match(arg)
-    return float(found[1]) if found else 0.0
-
-
 # -- time -------------------------------------------------------------------------------
 
 
 @_subcommand("SET-ACTIVE-EXPIRE <0|1>", "Stop or resume the active expire cycle.", 1)
 def _set_active_expire(c: Client, on: bytes) -> Reply:
-    c.server.active_expire_enabled = _atoi(on) != 0
+    c.server.active_expire_enabled = atoi(on) != 0
     return OK
 
 
 @_subcommand("PAUSE-CRON <0|1>", "Stop or resume the cron.", 1)
 def _pause_cron(c: Client, on: bytes) -> Reply:
-    c.server.pause_cron = _atoi(on) != 0
+    c.server.pause_cron = atoi(on) != 0
     return OK
 
 
 @_subcommand("SLEEP <seconds>", "Do nothing for so long; decimals are allowed.", 1)
 def _sleep(c: Client, seconds: bytes) -> Reply:
     """The server stands still: no time event runs meanwhile, under any clock."""
-    us = _strtod(seconds) * US_PER_SECOND
-    if us >= 1:
+    us = strtod(seconds) * US_PER_SECOND
+    if 1 <= us < LLONG_MAX:  # C makes a negative number of what is larger, and of NaN
         whole_us = int(min(us, SLEEP_MAX_US))
         clock = c.server.clock
         if clock.virtual:
@@ -223,27 +205,11 @@ def _reload(c: Client) -> Reply:
     server.lastsave = server.clock.us() // US_PER_SECOND
     now = server.now_ms()
     server.rdb_last_load_keys_expired = sum(
-        rdb_load_db(db, of_db, now, _access_time_after_reload(c))
+        rdb_load_db(db, of_db, now, server.access_time_after_load())
         for db, of_db in zip(server.databases, saved, strict=True)
     )
     server.rdb_last_load_keys_loaded = sum(len(db) for db in server.databases)
     return OK
-
-
-def _access_time_after_reload(c: Client) -> Callable[[RedisObject], int]:
-    """An access time is saved under an LRU policy, a counter under an LFU policy.
-
-    rdb.c: rdbSaveKeyValuePair(), object.c: objectSetLRUOrLFU()
-    """
-    server = c.server
-    if server.maxmemory_lfu:
-        minutes = lfu_get_time_in_minutes(server.mstime // 1000)
-        decay_time = server.config.lfu_decay_time
-        return lambda o: minutes << 8 | lfu_decr_and_return(o, minutes, decay_time)
-    if "lru" in server.config.maxmemory_policy:
-        return lambda o: o.lru
-    now = server.lru_clock()
-    return lambda o: now
 
 
 # -- the rest ---------------------------------------------------------------------------

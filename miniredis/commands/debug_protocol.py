@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import word
 from miniredis.errors import CommandError
 from miniredis.reply import Attributed, BigNumber, Push, Reply, SetReply, Verbatim
 
@@ -34,7 +35,7 @@ _REPLIES: dict[bytes, Reply] = {
 
 def debug_protocol(c: Client, name: bytes) -> Reply:
     """The test value of type *name*."""
-    name = name.lower()
+    name = word(name)
     if name not in _REPLIES:
         types = "|".join(key.decode() for key in _REPLIES)
         raise CommandError(

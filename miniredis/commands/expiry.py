@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, invalid_expire
 from miniredis.keyspace.db import LOOKUP_NOTOUCH, NO_EXPIRE
@@ -35,7 +35,7 @@ def parse_extended_expire_arguments(args: tuple[bytes, ...]) -> int:
     """Options as flags. expire.c: parseExtendedExpireArgumentsOrReply()"""
     flags = 0
     for arg in args:
-        flag = _OPTIONS.get(arg.lower())
+        flag = _OPTIONS.get(word(arg))
         if flag is None:
             raise CommandError(b"ERR Unsupported option " + c_string(arg))
         flags |= flag
@@ -48,7 +48,7 @@ def parse_extended_expire_arguments(args: tuple[bytes, ...]) -> int:
 
 def expire_generic(
     c: Client, key: bytes, arg: bytes, args: tuple[bytes, ...], basetime: int, unit: int
-) -> int:
+) -> Reply:
     """Let *key* die at ``basetime + arg * unit``; 1 if done, 0 if not.
 
     *basetime* is now for a relative time and 0 for an absolute one. expire.c:
@@ -75,9 +75,10 @@ def expire_generic(
         return 1
     db.set_expire(key, when)
     c.rewrite(b"PEXPIREAT", key, b"%d" % when, *args)
+    reply = c.reply_first(1) if c.flags else 1
     server.signal_modified_key(db, key)
     db.notify(NOTIFY_GENERIC, b"expire", key)
-    return 1
+    return reply
 
 
 def _options_allow(flags: int, current: int, when: int) -> bool:

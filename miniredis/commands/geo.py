@@ -11,7 +11,12 @@ from miniredis.commands.args import get_double
 from miniredis.commands.t_zset import lookup_zset_read, zadd_generic
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
-from miniredis.keyspace.zset_object import ZADD_IN_NONE, Zset
+from miniredis.keyspace.zset_add import (
+    ZADD_IN_NONE,
+)
+from miniredis.keyspace.zset_object import (
+    Zset,
+)
 from miniredis.reply import NULL_ARRAY, HumanDouble, Reply
 from miniredis.structs.double import fixedpoint_d2string
 from miniredis.structs.geo_areas import geohash_get_distance
@@ -138,7 +143,7 @@ def geodist(c: Client, key: bytes, member1: bytes, member2: bytes, *args: bytes)
     complexity="O(log(N)) for each member asked for",
 )
 def geohash(c: Client, key: bytes, *members: bytes) -> Reply:
-    """GEOHASH key [member [member ...]]
+    """GEOHASH key member [member ...]
 
     The places of members as usual geohashes of 11 characters.
 
@@ -160,7 +165,7 @@ def geohash(c: Client, key: bytes, *members: bytes) -> Reply:
     complexity="O(N) in the number of members asked for",
 )
 def geopos(c: Client, key: bytes, *members: bytes) -> Reply:
-    """GEOPOS key [member [member ...]]
+    """GEOPOS key member [member ...]
 
     Longitude and latitude of members, as exact as 52 bits are.
 

@@ -1,26 +1,22 @@
 """Members of a sorted set of places that lie within a circle or a rectangle.
 
-Redis: ``georadiusGeneric()`` in geo.c.
+Redis: the second half of ``georadiusGeneric()`` in geo.c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from miniredis.commands.args import get_double, get_long_long
-from miniredis.commands.geo import (
-    distance_reply,
-    extract_long_lat,
-    extract_unit,
-    place_of,
-    place_reply,
+from miniredis.commands.geo import distance_reply, extract_long_lat, place_reply
+from miniredis.commands.geo_options import (
+    Search,
+    check_options,
+    read_radius_options,
+    read_search_options,
 )
-from miniredis.commands.subcommands import one_line
 from miniredis.commands.t_zset import lookup_zset_read
 from miniredis.commands.t_zset_ranges import delete_destination
 from miniredis.commands.table import KeySpec, command
-from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_ZSET
 from miniredis.keyspace.object import OBJ_ZSET, RedisObject
 from miniredis.keyspace.zset_object import Zset, ZsetSkiplist, smallest_encoding
@@ -50,149 +46,6 @@ class _Point(NamedTuple):
     score: float
     place: tuple[float, float]
     distance: float
-
-
-class _Search:
-    """A search and its options, filled as the arguments are read."""
-
-    __slots__ = (
-        "any",
-        "area",
-        "centre",
-        "conversion",
-        "count",
-        "has_area",
-        "has_centre",
-        "sort",
-        "storedist",
-        "storekey",
-        "withcoord",
-        "withdist",
-        "withhash",
-    )
-
-    def __init__(self) -> None:
-        self.centre = (0.0, 0.0)
-        self.conversion = 1.0  # metres of the unit that lengths are in
-        self.area: tuple[float, ...] = (0.0,)  # a radius, or width and height
-        self.has_centre = b""  # the option that gave the centre
-        self.has_area = b""
-        self.withdist = self.withhash = self.withcoord = False
-        self.any = False
-        self.sort = b""  # "asc", "desc" or nothing
-        self.count = 0  # 0: all
-        self.storekey: bytes | None = None
-        self.storedist = False
-
-    def read_radius(self, radius: bytes, unit: bytes) -> None:
-        """geo.c: extractDistanceOrReply()"""
-        distance = get_double(radius, "need numeric radius")
-        if distance < 0:
-            raise CommandError("ERR radius cannot be negative")
-        self.conversion = extract_unit(unit)
-        self.area = (distance,)
-
-    def read_box(self, width: bytes, height: bytes, unit: bytes) -> None:
-        """geo.c: extractBoxOrReply()"""
-        w = get_double(width, "need numeric width")
-        h = get_double(height, "need numeric height")
-        if h < 0 or w < 0:
-            raise CommandError("ERR height or width cannot be negative")
-        self.conversion = extract_unit(unit)
-        self.area = (w, h)
-
-    def read_member(self, zset: Zset | None, member: bytes) -> None:
-        """The centre is the place of *member*; nothing is asked of a missing key."""
-        place = place_of(zset, member)
-        if place is not None:
-            self.centre = place
-        elif zset is not None:
-            raise CommandError("ERR could not decode requested zset member")
-
-    def shape(self) -> GeoShape:
-        if len(self.area) == 1:
-            return GeoShape(*self.centre, self.conversion, radius=self.area[0])
-        return GeoShape(*self.centre, self.conversion, width=self.area[0], height=self.area[1])
-
-
-# -- reading the arguments ------------------------------------------------------------------
-
-
-def _read_common_option(search: _Search, rest: list[bytes], option: bytes) -> bool:
-    """An option that all six commands have; False if it is none of them."""
-    if option in (b"withdist", b"withhash", b"withcoord"):
-        setattr(search, option.decode(), True)
-    elif option == b"any":
-        search.any = True
-    elif option in (b"asc", b"desc"):
-        search.sort = option
-    elif option == b"count" and rest:
-        search.count = get_long_long(rest.pop(0))
-        if search.count <= 0:
-            raise CommandError("ERR COUNT must be > 0")
-    else:
-        return False
-    return True
-
-
-def _read_radius_options(search: _Search, args: Sequence[bytes], store: bool) -> None:
-    """The options of GEORADIUS and its kin; STORE and STOREDIST if *store* allows them."""
-    rest = list(args)
-    while rest:
-        option = rest.pop(0).lower()
-        if _read_common_option(search, rest, option):
-            continue
-        if not store or not rest or option not in (b"store", b"storedist"):
-            raise syntax_error()
-        search.storekey = rest.pop(0)
-        search.storedist = option == b"storedist"
-
-
-def _read_search_options(
-    search: _Search, zset: Zset | None, args: Sequence[bytes], store: bool
-) -> None:
-    """The options of GEOSEARCH, centre and shape among them, in any order."""
-    rest = list(args)
-    while rest:
-        option = rest.pop(0).lower()
-        if _read_common_option(search, rest, option):
-            continue
-        if option == b"storedist" and store:
-            search.storedist = True
-        elif option == b"frommember" and rest and search.has_centre in (b"", option):
-            search.read_member(zset, rest.pop(0))
-            search.has_centre = option
-        elif option == b"fromlonlat" and len(rest) > 1 and search.has_centre in (b"", option):
-            search.centre = extract_long_lat(rest.pop(0), rest.pop(0))
-            search.has_centre = option
-        elif option == b"byradius" and len(rest) > 1 and search.has_area in (b"", option):
-            search.read_radius(rest.pop(0), rest.pop(0))
-            search.has_area = option
-        elif option == b"bybox" and len(rest) > 2 and search.has_area in (b"", option):
-            search.read_box(rest.pop(0), rest.pop(0), rest.pop(0))
-            search.has_area = option
-        else:
-            raise syntax_error()
-
-
-def _check_options(c: Client, search: _Search, what: str, is_geosearch: bool) -> None:
-    """Options that exclude each other; *what* is the name of what stores, in the error."""
-    if search.storekey is not None and (search.withdist or search.withhash or search.withcoord):
-        raise CommandError(
-            f"ERR {what} is not compatible with WITHDIST, WITHHASH and WITHCOORD options"
-        )
-    if is_geosearch:
-        name = one_line(c.argv[0])
-        if not search.has_centre:
-            raise CommandError(
-                b"ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for " + name
-            )
-        if not search.has_area:
-            raise CommandError(
-                b"ERR exactly one of BYRADIUS and BYBOX can be specified for " + name
-            )
-    if search.any and not search.count:
-        raise CommandError("ERR the ANY argument requires COUNT argument")
 
 
 # -- searching ------------------------------------------------------------------------------
@@ -251,7 +104,7 @@ def _sorted(found: list[_Point], descending: bool, count: int) -> list[_Point]:
     return found[:count]
 
 
-def _run(c: Client, zset: Zset | None, search: _Search, event: bytes) -> Reply:
+def _run(c: Client, zset: Zset | None, search: Search, event: bytes) -> Reply:
     """The second half of georadiusGeneric(): search, sort, reply or store."""
     storekey = search.storekey
     if zset is None:
@@ -267,7 +120,7 @@ def _run(c: Client, zset: Zset | None, search: _Search, event: bytes) -> Reply:
     return _store(c, storekey, search, found, event)
 
 
-def _point_reply(search: _Search, point: _Point) -> Reply:
+def _point_reply(search: Search, point: _Point) -> Reply:
     parts: list[Reply] = [point.member]
     if search.withdist:
         parts.append(distance_reply(point.distance / search.conversion))
@@ -278,7 +131,7 @@ def _point_reply(search: _Search, point: _Point) -> Reply:
     return parts if len(parts) > 1 else point.member
 
 
-def _store(c: Client, key: bytes, search: _Search, found: list[_Point], event: bytes) -> Reply:
+def _store(c: Client, key: bytes, search: Search, found: list[_Point], event: bytes) -> Reply:
     if not found:
         return delete_destination(c, key)
     server = c.server
@@ -303,15 +156,15 @@ def _georadius(
 ) -> Reply:
     """Behind the four old commands; *place* is longitude and latitude, or a member."""
     zset = lookup_zset_read(c, key)
-    search = _Search()
+    search = Search()
     if len(place) == 2:
         search.centre = extract_long_lat(*place)
         search.read_radius(args[0], args[1])
     elif zset is not None:
         search.read_member(zset, place[0])
         search.read_radius(args[0], args[1])
-    _read_radius_options(search, args[2:], store)
-    _check_options(c, search, "STORE option in GEORADIUS", is_geosearch=False)
+    read_radius_options(search, args[2:], store)
+    check_options(c, search, "STORE option in GEORADIUS", is_geosearch=False)
     return _run(c, zset, search, b"georadiusstore")
 
 
@@ -335,7 +188,7 @@ def _specs(startfrom: int) -> tuple[KeySpec, ...]:
 )
 def georadius(c: Client, key: bytes, longitude: bytes, latitude: bytes, *args: bytes) -> Reply:
     """GEORADIUS key longitude latitude radius M | KM | FT | MI [WITHCOORD] [WITHDIST]
-    [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key | STOREDIST key]
+    [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]
 
     Members within a circle around a place.
 
@@ -377,7 +230,7 @@ def georadius_ro(c: Client, key: bytes, longitude: bytes, latitude: bytes, *args
 )
 def georadiusbymember(c: Client, key: bytes, member: bytes, *args: bytes) -> Reply:
     """GEORADIUSBYMEMBER key member radius M | KM | FT | MI [WITHCOORD] [WITHDIST]
-    [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key | STOREDIST key]
+    [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]
 
     Members within a circle around a member.
 
@@ -411,10 +264,10 @@ def _geosearch(
     c: Client, key: bytes, args: tuple[bytes, ...], storekey: bytes | None = None
 ) -> Reply:
     zset = lookup_zset_read(c, key)
-    search = _Search()
+    search = Search()
     search.storekey = storekey
-    _read_search_options(search, zset, args, store=storekey is not None)
-    _check_options(c, search, "GEOSEARCHSTORE", is_geosearch=True)
+    read_search_options(search, zset, args, store=storekey is not None)
+    check_options(c, search, "GEOSEARCHSTORE", is_geosearch=True)
     return _run(c, zset, search, b"geosearchstore")
 
 

@@ -137,7 +137,9 @@ def pfadd(c: Client, key: bytes, *elements: bytes) -> Reply:
     arity=-2,
     flags="readonly may_replicate",
     keys=(1, -1, 1),
-    access="RW access",
+    specs=(
+        KeySpec("RW access", index=1, lastkey=-1, notes="May write: the count is kept in the key"),
+    ),
     group="hyperloglog",
     since="2.8.9",
     complexity="O(1) for one key whose estimate is cached; else O(N) in the number of keys",

@@ -9,6 +9,7 @@ Redis: ``getKeysFromCommandWithSpecs()`` in db.c.
 
 from __future__ import annotations
 
+from miniredis.commands.args import word
 from miniredis.commands.table import Command, KeyFinder, KeySpec
 from miniredis.keyspace.object import string2ll
 
@@ -86,7 +87,7 @@ def _find_keyword(spec: KeySpec, argv: list[bytes]) -> int:
     else:
         positions = range(len(argv) + spec.startfrom, 1, -1)
     for i in positions:
-        if 1 <= i < len(argv) and argv[i].lower() == keyword:
+        if 1 <= i < len(argv) and word(argv[i]) == keyword:
             return i + 1
     return 0
 
@@ -109,7 +110,7 @@ def _range(spec: KeySpec, first: int, argv: list[bytes]) -> tuple[int, int] | No
 
 def _set_get_keys(argv: list[bytes]) -> list[KeyReference]:
     """SET only overwrites its key, unless GET asks for the old value. db.c: setGetKeys()"""
-    reads = any(arg.lower() == b"get" for arg in argv[3:])
+    reads = any(word(arg) == b"get" for arg in argv[3:])
     return [(1, "RW access update" if reads else "OW update")]
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_int
+from miniredis.commands.args import get_int, word
+from miniredis.commands.client_flags import PROPAGATE_BOTH
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, db_out_of_range, no_such_key, syntax_error
 from miniredis.keyspace.db import LOOKUP_NOTOUCH, NO_EXPIRE, RedisDb
@@ -291,7 +292,7 @@ def copy(c: Client, key: bytes, newkey: bytes, *args: bytes) -> Reply:
     dst, replace = c.db, False
     rest = list(args)
     while rest:
-        option = rest.pop(0).lower()
+        option = word(rest.pop(0))
         if option == b"replace":
             replace = True
         elif option == b"db" and rest:
@@ -342,10 +343,10 @@ def dbsize(c: Client) -> Reply:
 
 
 def _flush(c: Client, databases: list[RedisDb], args: tuple[bytes, ...]) -> Reply:
-    if len(args) > 1 or (args and args[0].lower() not in (b"sync", b"async")):
+    if len(args) > 1 or (args and word(args[0]) not in (b"sync", b"async")):
         raise syntax_error()
-    c.server.empty_data(databases)
-    c.force_command_propagation()
+    c.server.dirty += c.server.empty_data(databases)
+    c.force_command_propagation(PROPAGATE_BOTH)
     return OK
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import c_string
 from miniredis.commands.subcommands import one_line
 from miniredis.commands.table import Command, command, container, every_command, lookup_by_name
 from miniredis.errors import CommandError
@@ -44,7 +45,7 @@ def latency_history(c: Client, _: bytes, event: bytes) -> Reply:
 
     latency.c: latencyCommandReplyWithSamples()
     """
-    series = c.server.latency.events.get(event.decode("latin-1"))
+    series = c.server.latency.events.get(c_string(event).decode("latin-1"))
     return [] if series is None else [list(sample) for sample in series.samples]
 
 
@@ -56,6 +57,7 @@ def latency_graph(c: Client, _: bytes, event: bytes) -> Reply:
 
     latency.c: latencyCommandGenSparkeline()
     """
+    event = c_string(event)
     name = event.decode("latin-1")
     if name not in c.server.latency.events:
         raise CommandError(one_line(b"ERR No samples available for event '%s'" % event))
@@ -92,7 +94,7 @@ def latency_reset(c: Client, _: bytes, *events: bytes) -> Reply:
     monitor = c.server.latency
     if not events:
         return monitor.reset()
-    return sum(monitor.reset(event.decode("latin-1")) for event in events)
+    return sum(monitor.reset(c_string(event).decode("latin-1")) for event in events)
 
 
 @command(

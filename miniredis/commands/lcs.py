@@ -9,7 +9,7 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.t_string import get_string
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
@@ -132,7 +132,7 @@ def _parse(args: tuple[bytes, ...]) -> tuple[set[str], int]:
     minmatchlen = 0
     i = 0
     while i < len(args):
-        option = args[i].lower()
+        option = word(args[i])
         if option in (b"idx", b"len", b"withmatchlen"):
             options.add(option.decode())
         elif option == b"minmatchlen" and i + 1 < len(args):

@@ -15,7 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_MULTI
+from miniredis.commands.client_flags import (
+    CLIENT_DENY_BLOCKING,
+    CLIENT_MULTI,
+    PROPAGATE_REPL,
+)
 from miniredis.commands.table import command
 from miniredis.errors import CommandError
 from miniredis.reply import NO_REPLY, Push, Reply
@@ -272,7 +276,7 @@ def publish(c: Client, channel: bytes, message: bytes) -> Reply:
 
     pubsub.c: publishCommand()
     """
-    c.force_command_propagation()
+    c.force_command_propagation(PROPAGATE_REPL)
     return pubsub_publish_message(c.server, channel, message)
 
 
@@ -293,5 +297,5 @@ def spublish(c: Client, channel: bytes, message: bytes) -> Reply:
 
     pubsub.c: spublishCommand()
     """
-    c.force_command_propagation()
+    c.force_command_propagation(PROPAGATE_REPL)
     return pubsub_publish_shard_message(c.server, channel, message)

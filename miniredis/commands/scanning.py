@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.db import LOOKUP_NOTOUCH
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SCAN_DEFAULT_COUNT = 10
 SCAN_ITERATIONS_PER_COUNT = 10  # buckets visited at most for each key wanted
 ULONG_MAX = 2**64 - 1
-_CURSOR = re.compile(rb"[+-]?\d+\Z")
+ULONG_DIGITS = 20  # of the largest; leading zeros may come before, any number of them
+_CURSOR = re.compile(rb"([+-]?)(?=\d)0*(\d*)\Z")
 
 
 @command(
@@ -58,12 +59,14 @@ def parse_scan_cursor(text: bytes) -> int:
 
     db.c: parseScanCursorOrReply()
     """
-    text = text.split(b"\0", 1)[0]
+    text = c_string(text)
     if not text:
         return 0
-    if not _CURSOR.match(text) or abs(int(text[:64])) > ULONG_MAX or len(text) > 64:
+    found = _CURSOR.match(text)
+    if found is None or len(found[2]) > ULONG_DIGITS or int(found[2] or b"0") > ULONG_MAX:
         raise CommandError("ERR invalid cursor")
-    return int(text) & ULONG_MAX
+    number = int(found[2] or b"0")
+    return (-number if found[1] == b"-" else number) & ULONG_MAX
 
 
 def parse_scan_options(
@@ -73,7 +76,7 @@ def parse_scan_options(
     count, pattern, typename = SCAN_DEFAULT_COUNT, None, None
     i = 0
     while i < len(args):
-        option = args[i].lower()
+        option = word(args[i])
         if i + 1 == len(args):
             raise syntax_error()
         value = args[i + 1]
@@ -186,7 +189,7 @@ def scan(c: Client, cursor: bytes, *args: bytes) -> Reply:
         if typename is not None:
             o = db.lookup_key(key, LOOKUP_NOTOUCH)
             name = b"none" if o is None else TYPE_NAMES[o.type]
-            if name != typename.lower():
+            if name != word(typename):
                 continue
         if not db.expire_if_needed(key):
             kept.append(key)

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 SHA1_HEX_LEN = 40
 _FLAGS = "noscript stale skip_monitor may_replicate no_mandatory_keys movablekeys"
 _RO_FLAGS = "noscript stale skip_monitor no_mandatory_keys movablekeys readonly"
+ANY_USE = "What the code does to them is not known, so the most is assumed"
 _DEPENDS = "That of the script"
 
 
-def keynum_spec(access: str) -> tuple[KeySpec, ...]:
+def keynum_spec(access: str, notes: str = "") -> tuple[KeySpec, ...]:
     """The keys after ``numkeys``, which stands second."""
-    return (KeySpec(access, index=2, keynumidx=0, firstkey=1),)
+    return (KeySpec(access, index=2, keynumidx=0, firstkey=1, notes=notes),)
 
 
 def split_keys(numkeys: bytes, args: tuple[bytes, ...]) -> tuple[list[bytes], list[bytes]]:
@@ -68,7 +69,7 @@ def no_script() -> CommandError:
     "eval",
     arity=-3,
     flags=_FLAGS,
-    specs=keynum_spec("RW access update"),
+    specs=keynum_spec("RW access update", ANY_USE),
     group="scripting",
     since="2.6.0",
     complexity=_DEPENDS,
@@ -87,7 +88,7 @@ def eval_(c: Client, script: bytes, numkeys: bytes, *args: bytes) -> Reply:
     "eval_ro",
     arity=-3,
     flags=_RO_FLAGS,
-    specs=keynum_spec("RO access"),
+    specs=keynum_spec("RO access", ANY_USE),
     group="scripting",
     since="7.0.0",
     complexity=_DEPENDS,

@@ -284,7 +284,9 @@ def _sort_ro_get_keys(argv: list[bytes]) -> list[KeyReference]:
     return [(1, "RO access")]
 
 
-_BY_GET = KeySpec("RO access", unknown=True)
+_BY_GET = KeySpec(
+    "RO access", unknown=True, notes="Keys of BY and GET follow from the content of the first"
+)
 
 
 @command(
@@ -292,7 +294,11 @@ _BY_GET = KeySpec("RO access", unknown=True)
     arity=-2,
     flags="write denyoom movablekeys",
     keys=(1, 1, 1),
-    specs=(KeySpec("RO access", index=1), _BY_GET, KeySpec("OW update", unknown=True)),
+    specs=(
+        KeySpec("RO access", index=1),
+        _BY_GET,
+        KeySpec("OW update", unknown=True, notes="STORE may stand anywhere"),
+    ),
     acl="set sortedset list dangerous",
     group="generic",
     since="1.0.0",

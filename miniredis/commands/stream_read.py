@@ -64,7 +64,7 @@ def propagate_xclaim(
     c: Client, key: bytes, group: StreamCG, groupname: bytes, id: bytes, nack: StreamNACK
 ) -> None:
     """Tell replicas who has which entry. t_stream.c: streamPropagateXCLAIM()"""
-    if not c.server.propagation.active:
+    if not c.server.propagation.targets:
         return
     assert nack.consumer is not None
     argv = [b"XCLAIM", key, groupname, nack.consumer.name, b"0", id]

@@ -88,7 +88,7 @@ def _spop_with_count(c: Client, key: bytes, count: int) -> Reply:
         popped = _pop_members(s, count, server)
     else:
         popped = _leave_members(c, key, s, size - count)
-    if server.propagation.active:
+    if server.propagation.targets:
         for member in popped:
             server.propagation.also_propagate(db.id, [b"SREM", key, member])
     c.prevent_command_propagation()

@@ -16,7 +16,7 @@ from miniredis.commands.stream_args import (
     parse_start,
     parse_strict_id,
 )
-from miniredis.commands.table import command
+from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, no_such_key, syntax_error
 from miniredis.keyspace.notify import NOTIFY_STREAM
 from miniredis.keyspace.object import OBJ_STREAM, RedisObject
@@ -81,7 +81,7 @@ def _rewrite(c: Client, s: Stream, args: AddTrimArgs, id: int | None) -> None:
     Approximate trimming depends on nodes, which a replica may have cut otherwise.
     t_stream.c: streamRewriteApproxSpecifier(), streamRewriteTrimArgument()
     """
-    if not c.server.propagation.active:
+    if not c.server.propagation.targets:
         return
     argv = list(c.argv)
     if args.approx:
@@ -100,7 +100,7 @@ def _rewrite(c: Client, s: Stream, args: AddTrimArgs, id: int | None) -> None:
     arity=-5,
     flags="write denyoom fast",
     keys=(1, 1, 1),
-    access="RW update",
+    specs=(KeySpec("RW update", index=1, notes="Deletes too when it trims"),),
     tips="nondeterministic_output",
     group="stream",
     since="5.0.0",

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
-from miniredis.commands.table import command
+from miniredis.commands.args import get_long_long, word
+from miniredis.commands.client_flags import CLIENT_PUBSUB
+from miniredis.commands.table import KeySpec, command
 from miniredis.errors import (
     invalid_expire,
     syntax_error,
@@ -22,7 +23,7 @@ from miniredis.keyspace.object import (
     OBJ_STRING,
     RedisObject,
 )
-from miniredis.reply import OK, Reply
+from miniredis.reply import NO_REPLY, OK, Interleaved, Push, Reply
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -65,7 +66,7 @@ def parse_extended_string_arguments(
     expire: bytes | None = None
     i = 0
     while i < len(args):
-        option = args[i].lower()
+        option = word(args[i])
         time = _TIMES.get(option)
         if time is not None:
             excluded = (_ANY_TIME & ~time) | OBJ_KEEPTTL | OBJ_PERSIST
@@ -122,7 +123,7 @@ def set_generic(
     db, server = c.db, c.server
     when = get_expire_milliseconds(c, expire, flags) if expire is not None else None
     if flags & OBJ_SET_GET:
-        ok_reply = abort_reply = get_string(db.lookup_key_read(key))
+        ok_reply = abort_reply = c.reply_first(get_string(db.lookup_key_read(key)))
     found = db.lookup_key(key, LOOKUP_WRITE) is not None
     if flags and ((flags & OBJ_SET_NX and found) or (flags & OBJ_SET_XX and not found)):
         return abort_reply
@@ -135,12 +136,12 @@ def set_generic(
         db.notify(NOTIFY_STRING, b"set", key)
     if when is not None:
         db.set_expire_by_link(key, when)
-        if server.propagation.active:
+        if server.propagation.targets:
             c.rewrite(b"SET", key, val, b"PXAT", b"%d" % when)
         if listened & NOTIFY_GENERIC:
             db.notify(NOTIFY_GENERIC, b"expire", key)
     elif flags & OBJ_SET_GET:
-        c.rewrite(*c.argv[:3], *(arg for arg in c.argv[3:] if arg.lower() != b"get"))
+        c.rewrite(*c.argv[:3], *(arg for arg in c.argv[3:] if word(arg) != b"get"))
     return ok_reply
 
 
@@ -149,7 +150,13 @@ def set_generic(
     arity=-3,
     flags="write denyoom",
     keys=(1, 1, 1),
-    access="RW access update variable_flags",
+    specs=(
+        KeySpec(
+            "RW access update variable_flags",
+            index=1,
+            notes="Reads the old value only if GET asks for it",
+        ),
+    ),
     group="string",
     since="1.0.0",
 )
@@ -256,7 +263,7 @@ def get(c: Client, key: bytes) -> Reply:
     arity=-2,
     flags="write fast",
     keys=(1, 1, 1),
-    access="RW access update",
+    specs=(KeySpec("RW access update", index=1, notes="Writes only if an option changes the TTL"),),
     group="string",
     since="6.2.0",
 )
@@ -276,6 +283,7 @@ def getex(c: Client, key: bytes, *args: bytes) -> Reply:
     value = get_string(o)
     if expire is not None:
         when = get_expire_milliseconds(c, expire, flags)
+        reply = c.reply_first(value) if c.flags else value
         if flags & (OBJ_EXAT | OBJ_PXAT) and c.server.check_already_expired(when):
             _delete_and_tell(c, key, c.server.lazyfree_lazy_expire)
         else:
@@ -284,12 +292,14 @@ def getex(c: Client, key: bytes, *args: bytes) -> Reply:
             c.server.signal_modified_key(db, key)
             db.notify(NOTIFY_GENERIC, b"expire", key)
             c.server.dirty += 1
-    elif flags & OBJ_PERSIST and db.remove_expire(key):
+        return reply
+    reply = c.reply_first(value) if c.flags else value
+    if flags & OBJ_PERSIST and db.remove_expire(key):
         c.server.signal_modified_key(db, key)
         c.rewrite(b"PERSIST", key)
         db.notify(NOTIFY_GENERIC, b"persist", key)
         c.server.dirty += 1
-    return value
+    return reply
 
 
 def _delete_and_tell(c: Client, key: bytes, lazy: bool) -> None:
@@ -317,9 +327,9 @@ def getdel(c: Client, key: bytes) -> Reply:
 
     t_string.c: getdelCommand()
     """
-    value = get_string(c.db.lookup_key_read(key))
+    reply = c.reply_first(get_string(c.db.lookup_key_read(key)))
     _delete_and_tell(c, key, c.server.config.lazyfree_lazy_user_del)
-    return value
+    return reply
 
 
 @command(
@@ -339,12 +349,12 @@ def getset(c: Client, key: bytes, val: bytes) -> Reply:
     t_string.c: getsetCommand()
     """
     db = c.db
-    old = get_string(db.lookup_key_read(key))
+    reply = c.reply_first(get_string(db.lookup_key_read(key)))
     db.set_key(key, RedisObject(OBJ_STRING, val, c.server.new_object_lru))
     db.notify(NOTIFY_STRING, b"set", key)
     c.server.dirty += 1
     c.rewrite(b"SET", key, val)
-    return old
+    return reply
 
 
 @command(
@@ -365,11 +375,34 @@ def mget(c: Client, *keys: bytes) -> Reply:
 
     t_string.c: mgetCommand()
     """
+    if c.flags & CLIENT_PUBSUB:
+        return _mget_among_messages(c, keys)
     values = []
     for key in keys:
         o = c.db.lookup_key_read(key)
         values.append(get_string(o) if o is not None and o.type == OBJ_STRING else None)
     return values
+
+
+def _mget_among_messages(c: Client, keys: tuple[bytes, ...]) -> Reply:
+    """MGET of a client that may hear of its own look-ups (``keymiss``, ``expired``).
+
+    As the array's length has been sent by then, such a message stands before its value.
+    """
+    outbox, before = c.outbox, len(c.outbox)
+    items: list[Reply] = []
+    for key in keys:
+        o = c.db.lookup_key_read(key)
+        value = get_string(o) if o is not None and o.type == OBJ_STRING else None
+        messages = [outbox.pop() for _ in range(len(outbox) - before)][::-1]
+        items += [*messages, value]
+    if len(items) == len(keys):
+        return items
+    if c.silenced:  # by CLIENT REPLY, which lets messages through
+        outbox.extend(item for item in items if item.__class__ is Push)
+    else:
+        outbox.append(Interleaved(len(keys), items))
+    return NO_REPLY
 
 
 def _mset(c: Client, args: tuple[bytes, ...], nx: bool) -> Reply:

@@ -13,7 +13,7 @@ from miniredis.errors import CommandError, syntax_error, wrong_type
 from miniredis.keyspace.db import LOOKUP_WRITE
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_ZSET
 from miniredis.keyspace.object import OBJ_ZSET
-from miniredis.keyspace.zset_object import (
+from miniredis.keyspace.zset_add import (
     ZADD_IN_GT,
     ZADD_IN_INCR,
     ZADD_IN_LT,
@@ -24,9 +24,11 @@ from miniredis.keyspace.zset_object import (
     ZADD_OUT_NAN,
     ZADD_OUT_NOP,
     ZADD_OUT_UPDATED,
-    Zset,
     create_zset_object,
     zset_add,
+)
+from miniredis.keyspace.zset_object import (
+    Zset,
 )
 from miniredis.keyspace.zset_ranges import (
     ZLexRangeSpec,

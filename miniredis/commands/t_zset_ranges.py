@@ -1,4 +1,4 @@
-"""Ranges of sorted sets: reading them, storing them, removing them.
+"""Ranges of sorted sets: reading them and storing them.
 
 ZRANGE does what six older commands did; all of them come together in :func:`_zrange`.
 
@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING
 from miniredis.commands.args import get_long_long
 from miniredis.commands.t_zset import (
     lookup_zset_read,
-    lookup_zset_write,
     parse_lex_range,
     parse_range,
 )
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_ZSET
-from miniredis.keyspace.zset_object import (
+from miniredis.keyspace.zset_add import (
     ZADD_IN_NONE,
-    Zset,
     create_zset_object,
     zset_add,
+)
+from miniredis.keyspace.zset_object import (
+    Zset,
 )
 from miniredis.keyspace.zset_ranges import ZLexRangeSpec, ZRangeSpec
 from miniredis.reply import Reply
@@ -73,13 +74,13 @@ def rank_bounds(length: int, start: int, end: int) -> tuple[int, int]:
     return start, min(end + 1, length)
 
 
-def _parse_spec(by: By, min: bytes, max: bytes) -> Spec:
+def parse_spec(by: By, min: bytes, max: bytes) -> Spec:
     if by is By.RANK:
         return get_long_long(min), get_long_long(max)
     return parse_range(min, max) if by is By.SCORE else parse_lex_range(min, max)
 
 
-def _bounds(zset: Zset, spec: Spec, reverse: bool = False) -> tuple[int, int]:
+def range_bounds(zset: Zset, spec: Spec, reverse: bool = False) -> tuple[int, int]:
     """The ranks [start, stop), counted from the lowest score, that *spec* means. O(log N)."""
     if isinstance(spec, ZRangeSpec):
         return zset.score_bounds(spec)
@@ -148,7 +149,7 @@ class _Options:
 
 def _select(zset: Zset, spec: Spec, options: _Options) -> tuple[int, Iterable[Pair]]:
     """How many members are in the range, and they in the order asked for."""
-    start, stop = _bounds(zset, spec, options.reverse)
+    start, stop = range_bounds(zset, spec, options.reverse)
     if options.by is not By.RANK:
         start, stop = _limited(start, stop, options.offset, options.limit, options.reverse)
     return stop - start, zset.pairs(start, stop, options.reverse)
@@ -174,7 +175,7 @@ def _zrange(
     options = _Options(args, by, reverse, store=False)
     if options.reverse and options.by is not By.RANK:
         min, max = max, min
-    spec = _parse_spec(options.by, min, max)
+    spec = parse_spec(options.by, min, max)
     zset = lookup_zset_read(c, key)
     if zset is None:
         return []
@@ -321,7 +322,7 @@ def zrangestore(c: Client, dst: bytes, src: bytes, min: bytes, max: bytes, *args
     options = _Options(args, None, None, store=True)
     if options.reverse and options.by is not By.RANK:
         min, max = max, min
-    spec = _parse_spec(options.by, min, max)
+    spec = parse_spec(options.by, min, max)
     zset = lookup_zset_read(c, src)
     if zset is None:
         return delete_destination(c, dst)
@@ -347,86 +348,3 @@ def delete_destination(c: Client, dst: bytes) -> int:
         c.db.notify(NOTIFY_GENERIC, b"del", dst)
         c.server.dirty += 1
     return 0
-
-
-# -- removing -----------------------------------------------------------------------------
-
-
-def _zremrange(c: Client, key: bytes, min: bytes, max: bytes, by: By, event: bytes) -> Reply:
-    """t_zset.c: zremrangeGenericCommand()"""
-    spec = _parse_spec(by, min, max)
-    zset = lookup_zset_write(c, key)
-    if zset is None:
-        return 0
-    start, stop = _bounds(zset, spec)
-    deleted = zset.delete_range(start, stop)
-    db, server = c.db, c.server
-    if not len(zset):
-        db.delete(key)
-    if deleted:
-        server.signal_modified_key(db, key)
-        db.notify(NOTIFY_ZSET, event, key)
-        if not len(zset):
-            db.notify(NOTIFY_GENERIC, b"del", key)
-    server.dirty += deleted
-    return deleted
-
-
-@command(
-    "zremrangebyrank",
-    arity=4,
-    flags="write",
-    keys=(1, 1, 1),
-    access="RW delete",
-    group="sorted-set",
-    since="2.0.0",
-    complexity="O(log(N)+M) for M members of a set of N",
-)
-def zremrangebyrank(c: Client, key: bytes, start: bytes, stop: bytes) -> Reply:
-    """ZREMRANGEBYRANK key start stop
-
-    Removes the members in a range of ranks.
-
-    t_zset.c: zremrangebyrankCommand()
-    """
-    return _zremrange(c, key, start, stop, By.RANK, b"zremrangebyrank")
-
-
-@command(
-    "zremrangebyscore",
-    arity=4,
-    flags="write",
-    keys=(1, 1, 1),
-    access="RW delete",
-    group="sorted-set",
-    since="1.2.0",
-    complexity="O(log(N)+M) for M members of a set of N",
-)
-def zremrangebyscore(c: Client, key: bytes, min: bytes, max: bytes) -> Reply:
-    """ZREMRANGEBYSCORE key min max
-
-    Removes the members whose score is in a range.
-
-    t_zset.c: zremrangebyscoreCommand()
-    """
-    return _zremrange(c, key, min, max, By.SCORE, b"zremrangebyscore")
-
-
-@command(
-    "zremrangebylex",
-    arity=4,
-    flags="write",
-    keys=(1, 1, 1),
-    access="RW delete",
-    group="sorted-set",
-    since="2.8.9",
-    complexity="O(log(N)+M) for M members of a set of N",
-)
-def zremrangebylex(c: Client, key: bytes, min: bytes, max: bytes) -> Reply:
-    """ZREMRANGEBYLEX key min max
-
-    Removes the members in a range of members, all scores being the same.
-
-    t_zset.c: zremrangebylexCommand()
-    """
-    return _zremrange(c, key, min, max, By.LEX, b"zremrangebylex")

@@ -111,6 +111,7 @@ class KeySpec:
     limit: int = 0
     keynumidx: int | None = None
     firstkey: int = 0
+    notes: str = ""  # a remark, in our own words
     unknown: bool = False  # begin_search and find_keys both of type "unknown"
 
 

@@ -58,6 +58,7 @@ class KeyspaceServer(Protocol):
     lazyfree_lazy_expire: bool
     latency_monitor_threshold: int  # ms, 0: off
     probed: bool  # somebody else than SILENT listens
+    hears_expires: bool  # expire_was_set() is to be called
     notify_mask: int  # classes of keyspace events that anybody wants to hear of
     lruclock: int  # evict.c: LRU_CLOCK(), as the last cron left it
     stat_keyspace_hits: int
@@ -69,6 +70,7 @@ class KeyspaceServer(Protocol):
     def now_ms(self) -> int: ...
     def lru_clock(self) -> int: ...
     def touch_lfu(self, o: RedisObject) -> None: ...
+    def expire_was_set(self, db: RedisDb, key: bytes, when: int) -> None: ...
     def serving_master(self) -> bool: ...
     def check_client_pause_timeout_and_return_if_paused(self) -> bool: ...
     def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None: ...
@@ -312,8 +314,8 @@ class RedisDb:
         entry = self.expires.add(main.key, when, main.hash)
         if entry is None:
             self.expires.index[key].val = when
-        if self.server.probed:
-            self.server.probe.expire_set(self.id, key, when)
+        if self.server.hears_expires:
+            self.server.expire_was_set(self, key, when)
 
     #: The same for a key that the running command has just written. Not to cost a call it is
     #: the same function: a subclass that replaces one says what becomes of the other.

@@ -175,8 +175,8 @@ class RedisDb82(RedisDb74):
             super().set_expire(key, when)
             return
         entry.val = when
-        if self.server.probed:
-            self.server.probe.expire_set(self.id, key, when)
+        if self.server.hears_expires:
+            self.server.expire_was_set(self, key, when)
 
     def remove_expire(self, key: bytes) -> bool:
         """Make *key* persistent; whether it had a TTL. db.c: removeExpire()"""

@@ -97,8 +97,8 @@ class RedisDb32(RedisDb50):
         if self.dict.rehashidx >= 0:
             self.dict.rehash_step()
         entry.val = when
-        if self.server.probed:
-            self.server.probe.expire_set(self.id, key, when)
+        if self.server.hears_expires:
+            self.server.expire_was_set(self, key, when)
 
     set_expire_by_link = set_expire
 

@@ -9,6 +9,7 @@ Redis: ``rdbSaveDb()`` and ``rdbLoadRioWithLoadingCtx()`` in rdb.c.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -33,13 +34,17 @@ class SavedDb:
     expires_size: int
 
 
-def rdb_save_db(db: RedisDb) -> SavedDb:
-    """All of *db*, in the order of its buckets. O(keys). rdb.c: rdbSaveDb()"""
+def rdb_save_db(db: RedisDb, *, copy: bool = False) -> SavedDb:
+    """All of *db*, in the order of its buckets. O(keys). rdb.c: rdbSaveDb()
+
+    *copy* the values, O(elements), if *db* may change before they are loaded.
+    """
     expires = db.expires.index
     keys = []
     for entry in db.entries():
         expire = expires.get(entry.key)
-        keys.append((entry.key, entry.val, NO_EXPIRE if expire is None else expire.val))
+        value = _copied(entry.val) if copy else entry.val
+        keys.append((entry.key, value, NO_EXPIRE if expire is None else expire.val))
     return SavedDb(keys, len(db.dict), len(db.expires))
 
 
@@ -70,6 +75,13 @@ def rdb_load_db(
         if when != NO_EXPIRE:
             db.set_expire(key, when)
     return skipped
+
+
+def _copied(o: RedisObject) -> RedisObject:
+    """The value as it is now, whatever becomes of it."""
+    if o.type == OBJ_STRING:
+        return RedisObject(OBJ_STRING, bytes(o.ptr), o.lru)
+    return RedisObject(o.type, o.ptr.copy(random.Random(0)), o.lru)
 
 
 def _loaded(old: RedisObject, lru: int, server: ValueServer) -> RedisObject:

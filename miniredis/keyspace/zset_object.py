@@ -5,8 +5,8 @@ one short list in order. Large ones are a ``skiplist``: an ordered structure to 
 and ranges in, and a hash table to find the score of a member in. A set that has outgrown
 ``zset-max-listpack-entries`` or ``-value`` becomes a skiplist and stays one.
 
-Both classes hold the same elements under the same methods; :func:`zset_add` is the one
-place where a value changes from one to the other.
+Both classes hold the same elements under the same methods. A value changes from one to the
+other in ``zset_add.py``.
 
 Differs from Redis: the ordered half of a skiplist is a ``RankedList``. Insertion, rank and
 the element of a rank are O(log N) in both, and the order that commands see does not depend
@@ -25,7 +25,6 @@ from typing import ClassVar
 
 from miniredis.keyspace.digest import Digest
 from miniredis.keyspace.listpack_size import listpack_bytes
-from miniredis.keyspace.object import OBJ_ZSET, RedisObject
 from miniredis.keyspace.rdb import rdb_saved_len_size, rdb_saved_string_len
 from miniredis.keyspace.value import ValueServer
 from miniredis.keyspace.zset_ranges import MAX_STRING, MIN_STRING, ZLexRangeSpec, ZRangeSpec
@@ -36,19 +35,6 @@ from miniredis.structs.ranked_list import Pair, RankedList
 
 _LISTPACK_INTEGER_MAX = 2.0**62  # a larger score is kept as text
 _DOUBLE_BYTES = 8  # of a score in a file
-# Options of zset_add(). server.h: ZADD_IN_*
-ZADD_IN_NONE = 0
-ZADD_IN_INCR = 1 << 0  # add to the score there is
-ZADD_IN_NX = 1 << 1  # only members that are not there
-ZADD_IN_XX = 1 << 2  # only members that are there
-ZADD_IN_GT = 1 << 3  # only to a higher score
-ZADD_IN_LT = 1 << 4  # only to a lower score
-
-# What zset_add() did. server.h: ZADD_OUT_*
-ZADD_OUT_NOP = 1 << 0  # nothing, because of an option
-ZADD_OUT_NAN = 1 << 1  # nothing, the score would be no number
-ZADD_OUT_ADDED = 1 << 2
-ZADD_OUT_UPDATED = 1 << 3
 
 
 class Zset:
@@ -451,61 +437,6 @@ def _listpack_score(score: float) -> bytes:
     if -_LISTPACK_INTEGER_MAX <= score <= _LISTPACK_INTEGER_MAX and score.is_integer():
         return b"%d" % int(score)
     return d2string(score)
-
-
-def create_zset_object(
-    server: ValueServer, size_hint: int, member_len: int, lru: int
-) -> RedisObject:
-    """An empty sorted set that begins as a listpack if its first member fits into one.
-
-    *size_hint* is the number of elements that are sure to come, *member_len* the bytes of
-    the first. t_zset.c: zaddGenericCommand(), zrangeResultBeginStore()
-    """
-    config = server.config
-    ptr: Zset
-    if size_hint > config.zset_max_listpack_entries or member_len > config.zset_max_listpack_value:
-        ptr = ZsetSkiplist.of(server)
-    else:
-        ptr = ZsetListpack()
-    return RedisObject(OBJ_ZSET, ptr, lru)
-
-
-def zset_add(
-    o: RedisObject, score: float, member: bytes, flags: int, server: ValueServer
-) -> tuple[int, float]:
-    """Add *member* or change its score; what was done, and the score it has now.
-
-    *flags* are ZADD_IN_*, the result ZADD_OUT_* (0: it had this score already). A listpack
-    that the member does not fit into becomes a skiplist. O(log N). t_zset.c: zsetAdd()
-    """
-    zset: Zset = o.ptr
-    current = zset.score(member)
-    if current is None:
-        if flags & ZADD_IN_XX:
-            return ZADD_OUT_NOP, score
-        if zset.__class__ is ZsetListpack:
-            config = server.config
-            if (
-                len(zset.order) >= config.zset_max_listpack_entries
-                or len(member) > config.zset_max_listpack_value
-            ):
-                o.ptr = zset = skiplist_of(zset, server)
-                zset.score(member)  # Redis looks again, which moves a rehash
-        zset.insert(score, member)
-        return ZADD_OUT_ADDED, score
-    if flags:
-        if flags & ZADD_IN_NX:
-            return ZADD_OUT_NOP, current
-        if flags & ZADD_IN_INCR:
-            score += current
-            if score != score:
-                return ZADD_OUT_NAN, score
-        if (flags & ZADD_IN_LT and score >= current) or (flags & ZADD_IN_GT and score <= current):
-            return ZADD_OUT_NOP, score
-    if score == current:
-        return 0, score
-    zset.update_score(member, current, score)
-    return ZADD_OUT_UPDATED, score
 
 
 def skiplist_of(zset: Zset, server: ValueServer) -> ZsetSkiplist:

@@ -13,51 +13,43 @@ from __future__ import annotations
 import threading
 from functools import update_wrapper
 from typing import Any, cast
-from urllib.parse import parse_qs, unquote, urlparse
 
 import redis
 from redis.client import EMPTY_RESPONSE, NEVER_DECODE
 from redis.client import Pipeline as RedisPipeline
 from redis.connection import ConnectionPool
-from redis.exceptions import ExecAbortError, ResponseError, WatchError
+from redis.exceptions import ConnectionError, ExecAbortError, ResponseError, WatchError
 
 from miniredis.errors import CommandError
-from miniredis.net.connection import InProcessConnection
+from miniredis.net.arguments import checked_pool, named_arguments, new_pool, url_arguments
+from miniredis.net.connection import CLOSED_BY_SERVER, InProcessConnection
 from miniredis.net.values import to_exception
-from miniredis.reply import NO_REPLY, Reply, Status
+from miniredis.reply import NO_REPLY, Push, Reply, Status
+from miniredis.server.client import Client
 from miniredis.server.server import Server as BaseServer
-
-URL_SCHEME = "miniredis"
-
-# Pool settings that mean something without a socket.
-_POOL_SETTINGS = frozenset(
-    [
-        "db",
-        "username",
-        "password",
-        "client_name",
-        "encoding",
-        "encoding_errors",
-        "decode_responses",
-        "protocol",
-        "legacy_responses",
-        "health_check_interval",
-        "retry_on_error",
-        "retry",
-        "max_connections",
-        "credential_provider",
-        "redis_connect_func",
-    ]
-)
 
 # Options that tell the client something and are not for callbacks.
 _HINTS = frozenset({"keys", NEVER_DECODE, EMPTY_RESPONSE})
 
 
+class _Lease:
+    """A thread's connection for plain commands; goes back to its pool when the thread ends."""
+
+    __slots__ = ("connection", "pool")
+
+    def __init__(self, pool: ConnectionPool, connection: InProcessConnection) -> None:
+        self.pool = pool
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.pool.release(cast(Any, self.connection))
+
+
 class _Local(threading.local):
-    """Each thread's connection for plain commands."""
+    """What each thread has for itself. ``connection`` is the lease's, one step nearer."""
 
     connection: InProcessConnection | None = None
+    lease: _Lease | None = None
 
 
 class Redis(redis.Redis):
@@ -65,71 +57,41 @@ class Redis(redis.Redis):
 
     *server* is the :class:`Server` to use; without one the client gets a server of its
     own under the system clock. All other arguments are redis-py's; those about sockets
-    are accepted and ignored.
+    are accepted and ignored. ``TypeError`` for an argument that redis-py does not know,
+    ``ValueError`` for one that has no meaning here.
     """
 
-    def __init__(
-        self,
-        *args: Any,
-        server: BaseServer | None = None,
-        connection_pool: ConnectionPool | None = None,
-        single_connection_client: bool = False,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *args: Any, server: BaseServer | None = None, **kwargs: Any) -> None:
         if server is not None and not isinstance(server, BaseServer):
             raise TypeError(f"server must be a miniredis.Server, not {server!r}")
-        if connection_pool is None:
-            settings = {k: v for k, v in kwargs.items() if k in _POOL_SETTINGS}
-            if len(args) > 2:  # redis.Redis(host, port, db, ...)
-                settings.setdefault("db", args[2])
-            connection_pool = ConnectionPool(
-                connection_class=InProcessConnection, server=server or Server(), **settings
-            )
-        self.server: BaseServer = connection_pool.connection_kwargs["server"]
+        arguments = named_arguments(args, kwargs)
+        given = arguments.pop("connection_pool", None)
+        if given is None:
+            pool = new_pool(Server() if server is None else server, arguments)
+        else:
+            pool = checked_pool(given, server)
+        self.server: BaseServer = pool.connection_kwargs["server"]
         self._local = _Local()
         super().__init__(
-            connection_pool=connection_pool, single_connection_client=single_connection_client
+            connection_pool=pool,
+            single_connection_client=arguments.get("single_connection_client", False),
         )
+        self.auto_close_connection_pool = given is None
 
     @classmethod
     def from_url(cls, url: str, *, server: BaseServer | None = None, **kwargs: Any) -> Redis:
         """A client for ``miniredis://[user:password@]/[db][?option=value]``.
 
-        Without *server* it gets a server of its own. ``ValueError`` for another scheme.
+        Without *server* it gets a server of its own. ``ValueError`` for another scheme, an
+        unknown option or a bad value.
         """
-        parts = urlparse(url)
-        if parts.scheme != URL_SCHEME:
-            raise ValueError(
-                f"a miniredis URL begins with {URL_SCHEME}://, not {parts.scheme}:// "
-                "(redis.Redis.from_url connects to real servers)"
-            )
-        options: dict[str, Any] = {k: v[-1] for k, v in parse_qs(parts.query).items()}
-        if "decode_responses" in options:
-            options["decode_responses"] = options["decode_responses"].lower() in (
-                "1",
-                "true",
-                "yes",
-            )
-        for name in ("db", "protocol", "max_connections"):
-            if name in options:
-                options[name] = int(options[name])
-        path = parts.path.strip("/")
-        if path:
-            if not path.isdigit():
-                raise ValueError(f"the path of a miniredis URL is a database number, not {path!r}")
-            options.setdefault("db", int(path))
-        if parts.username:
-            options["username"] = unquote(parts.username)
-        if parts.password:
-            options["password"] = unquote(parts.password)
-        return cls(server=server, **{**options, **kwargs})
+        return cls(server=server, **{**url_arguments(url), **kwargs})
 
     def _thread_connection(self) -> InProcessConnection:
-        """This thread's connection for plain commands."""
-        connection = self._local.connection
-        if connection is None:
-            connection = cast(InProcessConnection, self.connection_pool.make_connection())
-            self._local.connection = connection
+        """This thread's connection for plain commands, lent by the pool."""
+        connection = cast(InProcessConnection, self.connection_pool.get_connection())
+        self._local.lease = _Lease(self.connection_pool, connection)
+        self._local.connection = connection
         return connection
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
@@ -147,6 +109,7 @@ class Redis(redis.Redis):
             or (client.flags and client.close_after_reply)
         ):
             value = connection.settle(reply)
+            connection.forget_unread(pooled=self.connection is None)
             if isinstance(value, Exception):
                 raise value
         elif kind is int or reply is None or (kind is bytes and connection.undecoded):
@@ -195,11 +158,15 @@ class Redis(redis.Redis):
         )
 
     def close(self) -> None:
-        """Give the connections back. The server goes on."""
+        """Close the connections. The server goes on, and so may the client."""
         connection, self._local.connection = self._local.connection, None
+        self._local.lease = None
         if connection is not None:
             connection.disconnect()
         super().close()
+
+    def __del__(self) -> None:
+        """Nothing: connections end by themselves with the last that holds them."""
 
 
 class Pipeline(RedisPipeline, Redis):
@@ -261,15 +228,56 @@ class Pipeline(RedisPipeline, Redis):
         encode, process = connection.encode_args, connection.process
         # All arguments first: a bad one raises before anything has run.
         batch = [encode(args) for args, _ in commands]
+        connection.connect()
+        outbox = cast(Client, connection.client).outbox
+        replies: list[Reply] = []
+        odd = False  # whether anything but one reply to each command was sent
         with self.server.lock:
-            replies = [process(argv) for argv in batch]
-        responses = [
-            self._response(connection, reply, args[0], options)
-            for reply, (args, options) in zip(replies, commands, strict=True)
-        ]
+            for argv in batch:
+                reply = process(argv)
+                if outbox or reply is NO_REPLY:
+                    odd = True
+                    connection.queue(reply)
+                    replies += connection.take_unread()
+                    if connection.client is None:
+                        break
+                else:
+                    replies.append(reply)
+            self._notice_end(connection)
+        if odd:
+            self._check_count(connection, replies, len(commands))
+        responses = self._responses(connection, replies, commands)
         if raise_on_error:
             self.raise_first_error(commands, responses)
         return responses
+
+    def _check_count(
+        self, connection: InProcessConnection, replies: list[Reply], expected: int
+    ) -> None:
+        """Leave in *replies* what redis-py would read for *expected* commands.
+
+        ``ConnectionError`` if that is too little; a client on a wire would wait for ever.
+        """
+        if int(connection.protocol) == 3:
+            replies[:] = [reply for reply in replies if reply.__class__ is not Push]
+        if len(replies) < expected:
+            closed = connection.client is None
+            connection.disconnect()
+            if closed:
+                raise ConnectionError(CLOSED_BY_SERVER)
+            raise ConnectionError(
+                f"the pipeline sent {expected} commands and got {len(replies)} replies: one of "
+                "the commands has no reply of its own (SUBSCRIBE under RESP3, CLIENT REPLY)"
+            )
+        connection.put_back(replies[expected:])
+        connection.forget_unread(pooled=self.connection is None)
+        del replies[expected:]
+
+    def _notice_end(self, connection: InProcessConnection) -> None:
+        """Hang up if a command has told the server to (QUIT, CLIENT KILL of oneself)."""
+        client = connection.client
+        if client is not None and client.flags and client.close_after_reply:
+            connection.queue(NO_REPLY)
 
     def _run_transaction(
         self, connection: InProcessConnection, commands: Any, raise_on_error: bool
@@ -280,29 +288,39 @@ class Pipeline(RedisPipeline, Redis):
             first = process([b"MULTI"])
             queued = [process(argv) for argv in batch]
             replies = process([b"EXEC"])
-        if replies.__class__ is not list:
-            self._raise_failed_exec(connection, first, queued, replies, commands)
+            if replies.__class__ is not list:
+                replies = self._unusual_exec(connection, first, queued, replies, commands)
+            elif cast(Client, connection.client).flags:
+                self._notice_end(connection)
         if len(replies) != len(commands):
             raise ResponseError("Wrong number of response items from pipeline execution")
         self.watching = False
-        responses = [
-            self._response(connection, reply, args[0], options)
-            for reply, (args, options) in zip(replies, commands, strict=True)
-        ]
+        responses = self._responses(connection, replies, commands)
         if raise_on_error:
             self.raise_first_error(commands, responses)
         return responses
 
-    def _raise_failed_exec(
+    def _unusual_exec(
         self,
         connection: InProcessConnection,
         first: Reply,
         queued: Any,
         reply: Reply,
         commands: Any,
-    ) -> None:
-        """Raise why EXEC did not run the commands: an error while queueing goes first."""
-        response = connection.settle(reply)
+    ) -> list[Reply]:
+        """EXEC's replies if it sent them among messages; else raise why it has none.
+
+        An error while queueing goes first.
+        """
+        found = connection.take_reply(reply)
+        connection.forget_unread(pooled=self.connection is None)
+        if found is NO_REPLY:
+            closed = connection.client is None
+            connection.disconnect()
+            raise ConnectionError(CLOSED_BY_SERVER if closed else "EXEC was not answered")
+        if found.__class__ is list:
+            return found
+        response = connection.convert(found)
         if isinstance(response, ExecAbortError):
             if first.__class__ is CommandError:
                 raise to_exception(first)
@@ -315,27 +333,37 @@ class Pipeline(RedisPipeline, Redis):
             raise response
         if response is None:
             raise WatchError("Watched variable changed.")
-        raise ResponseError("EXEC of a pipeline was answered by messages to its own client")
+        raise ResponseError(f"EXEC was answered by {response!r}")
 
-    def _response(
-        self, connection: InProcessConnection, reply: Reply, name: Any, options: dict[str, Any]
-    ) -> Any:
-        """The value that the caller gets for one command; an error as exception value."""
-        kind = reply.__class__
-        if kind is Status and connection.undecoded:
-            value = reply.text
-        elif kind is int or reply is None:
-            value = reply
-        elif kind is CommandError:
-            return options.get(EMPTY_RESPONSE) or to_exception(reply)
-        else:
-            value = connection.convert(reply, NEVER_DECODE in options)
-        callback = self.response_callbacks.get(name)
-        if callback is None:
-            return value
-        if options:
-            options = {k: v for k, v in options.items() if k not in _HINTS}
-        return callback(value, **options)
+    def _responses(
+        self, connection: InProcessConnection, replies: list[Reply], commands: Any
+    ) -> list[Any]:
+        """The values that the caller gets, one for each command; errors as exception values."""
+        undecoded, convert = connection.undecoded, connection.convert
+        callbacks = self.response_callbacks
+        responses = []
+        for reply, (args, options) in zip(replies, commands, strict=True):
+            kind = reply.__class__
+            if kind is Status and undecoded:
+                value = reply.text
+            elif kind is int or reply is None:
+                value = reply
+            elif kind is CommandError:
+                responses.append(options.get(EMPTY_RESPONSE) or to_exception(reply))
+                continue
+            else:
+                value = convert(reply, NEVER_DECODE in options)
+            name = args[0]
+            # As in Redis.execute_command: most names stand there as they are sent.
+            callback = dict.get(callbacks, name)
+            if callback is None and not (isinstance(name, str) and name.isupper()):
+                callback = callbacks.get(name)
+            if callback is not None:
+                if options:
+                    options = {k: v for k, v in options.items() if k not in _HINTS}
+                value = callback(value, **options)
+            responses.append(value)
+        return responses
 
 
 class Server(BaseServer):

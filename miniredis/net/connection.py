@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import redis
+from redis.backoff import NoBackoff
 from redis.connection import AbstractConnection
 from redis.exceptions import (
     ConnectionError,
 )
+from redis.retry import Retry
 
-from miniredis.errors import ServerClosedError
-from miniredis.net.values import as_read, to_python
+from miniredis.errors import MAX_CLIENTS_REACHED, CommandError, ServerClosedError
+from miniredis.net.values import as_read, to_exception, to_python
 from miniredis.reply import BLOCKED, NO_REPLY, Interleaved, Push, Reply
 from miniredis.server.client import Client
 from miniredis.server.server import Server as BaseServer
 from miniredis.server.waiting import US_PER_SECOND, let_time_pass, wait_for_reply
 
 CLOSED_BY_SERVER = "Connection closed by server."
+RETRIES = 3  # as often as redis-py itself, but at once: nobody has to come up again
 
 # A command name as redis-py passes it ("CONFIG GET") as its words.
 _names: dict[str, tuple[bytes, ...]] = {}
@@ -37,10 +41,14 @@ class InProcessConnection(AbstractConnection):
     """A redis-py connection that hands commands to a server directly.
 
     It has a server-side client of its own while it is connected. Replies wait in a queue
-    until they are read, so that pipelines and pub/sub find them in order.
+    until they are read, so that pipelines and pub/sub find them in order. The queue and the
+    client's outbox are moved under the server's lock only: one thread may wait for messages
+    while another sends commands.
     """
 
     def __init__(self, server: BaseServer, **kwargs: Any) -> None:
+        if kwargs.get("retry") is None:
+            kwargs["retry"] = Retry(NoBackoff(), RETRIES)
         AbstractConnection.__init__(self, **kwargs)
         self.server = server
         self.client: Client | None = None
@@ -60,25 +68,41 @@ class InProcessConnection(AbstractConnection):
         return self.client is not None
 
     def connect(self) -> None:
-        """Get a client of the server and bring it into the state asked for."""
+        """Get a client of the server and bring it into the state asked for.
+
+        Like redis-py, hangs up again if that fails: a connection that is not where it was
+        told to be (another database, another user) must not be used.
+        """
         if self.client is not None:
             return
-        try:
-            self.client = self.server.create_client()
-        except ServerClosedError as error:
-            raise ConnectionError(str(error)) from None
-        self._hung_up = False
-        self.client.on_close = self._closed_by_server
-        self.client.on_output = self.server.unblocked.notify_all
         self._replies.clear()
-        if self.redis_connect_func is not None:
-            cast(Any, self.redis_connect_func)(self)
-        else:
-            self.on_connect()
+        self.client = self._new_client()
+        self._hung_up = False
+        try:
+            if self.redis_connect_func is not None:
+                cast(Any, self.redis_connect_func)(self)
+            else:
+                self.on_connect()
+        except BaseException:
+            self.disconnect()
+            raise
         for ref in self._connect_callbacks:
             callback = ref()
             if callback:
                 callback(self)
+
+    def _new_client(self) -> Client:
+        server = self.server
+        try:
+            with server.lock:
+                if server.client_limit_reached():
+                    raise to_exception(CommandError(MAX_CLIENTS_REACHED))
+                client = server.create_client()
+        except ServerClosedError as error:
+            raise ConnectionError(str(error)) from None
+        client.on_close = _weakly(self)
+        client.on_output = server.unblocked.notify_all
+        return client
 
     def on_connect(self) -> None:
         """Authenticate, choose protocol and database, set the name."""
@@ -98,7 +122,8 @@ class InProcessConnection(AbstractConnection):
         self.send_command(*args)
         self.read_response()
 
-    def _closed_by_server(self) -> None:
+    def closed_by_server(self) -> None:
+        """The server has hung up; whoever uses the connection next gets to know."""
         self.client = None
         self._hung_up = True
 
@@ -110,9 +135,10 @@ class InProcessConnection(AbstractConnection):
             self.server.free_client(client)
 
     def __del__(self) -> None:
+        # The garbage collector may come by in the middle of a command.
         client = self.__dict__.get("client")
         if client is not None:
-            self.server.free_client(client)
+            self.server.free_client_async(client)
 
     def check_health(self) -> None:
         """Nothing can have happened to a call within the process."""
@@ -127,7 +153,10 @@ class InProcessConnection(AbstractConnection):
 
     def encode_args(self, args: tuple[Any, ...]) -> list[bytes]:
         """Arguments as bytes, by redis-py's rules; ``DataError`` for other types."""
-        name = args[0]
+        try:
+            name = args[0]
+        except IndexError:  # redis-py's own error, but with a reason
+            raise IndexError("execute_command() takes a command and its arguments") from None
         if name.__class__ is str:
             words = _names.get(name) or _split_name(name)
             argv = [*words]
@@ -168,27 +197,38 @@ class InProcessConnection(AbstractConnection):
         if self._hung_up:
             self._hung_up = False
             raise ConnectionError(CLOSED_BY_SERVER)
-        reply = self.process(argv)
-        client = self.client
-        if client is not None:
-            self._take_output(client)
-        if reply is not NO_REPLY:
-            self._replies.append(reply)
-        if client is not None and client.close_after_reply:
-            self.disconnect_keeping_replies()
+        self.queue(self.process(argv))
 
-    def disconnect_keeping_replies(self) -> None:
-        """The server hangs up after this reply (QUIT)."""
-        replies = list(self._replies)
-        self.disconnect()
-        self._replies.extend(replies)
+    def queue(self, reply: Reply) -> None:
+        """Queue what a command that has just run sent: messages first, then its *reply*."""
+        with self.server.lock:
+            client = self.client
+            if client is not None:
+                self._take_output(client)
+            if reply is not NO_REPLY:
+                self._replies.append(reply)
+            if client is not None and client.close_after_reply:
+                self._close_after_replies()
+            self.server.unblocked.notify_all()  # another thread may be listening
+
+    def _close_after_replies(self) -> None:
+        """The server hangs up once its replies are sent (QUIT, CLIENT KILL of oneself)."""
+        client, self.client = self.client, None
+        self._hung_up = True
+        if client is not None:
+            self.server.free_client(client)
 
     def _take_output(self, client: Client) -> None:
+        """Move messages from the outbox into the queue; the caller holds the lock."""
         outbox = client.outbox
         while outbox:
             item = outbox.popleft()
             if item.__class__ is Interleaved:
-                self._replies.extend(as_read(item, client.resp))
+                try:
+                    self._replies.extend(as_read(item, client.resp))
+                except ConnectionError:
+                    self.disconnect()
+                    raise
             elif item is not NO_REPLY:
                 self._replies.append(item)
 
@@ -208,25 +248,36 @@ class InProcessConnection(AbstractConnection):
     # -- receiving --------------------------------------------------------------------
 
     def can_read(self, timeout: float | None = 0) -> bool:
-        """Whether something can be read, waiting up to *timeout* seconds of server time."""
+        """Whether something can be read, waiting up to *timeout* seconds of server time.
+
+        Raises ConnectionError if the server has hung up.
+        """
         if self._replies or (self.client is not None and self.client.outbox):
             return True
-        if timeout == 0 or self.client is None:
-            return False
-        return self._wait_for_output(timeout)
+        if self._hung_up:
+            self._hung_up = False
+            raise ConnectionError(CLOSED_BY_SERVER)
+        if self.client is None:
+            self.connect()
+        return timeout != 0 and self._wait_for_output(timeout)
 
     def _wait_for_output(self, timeout: float | None) -> bool:
         """Let time pass until a message arrives; None waits for ever."""
         server, client = self.server, self.client
-        assert client is not None
+        if client is None:
+            self._hung_up = False
+            raise ConnectionError(CLOSED_BY_SERVER)
         until = None if timeout is None else server.clock.us() + round(timeout * US_PER_SECOND)
         try:
             arrived = let_time_pass(
-                server, lambda: bool(client.outbox) or self.client is None, until
+                server,
+                lambda: bool(self._replies or client.outbox) or self.client is not client,
+                until,
             )
         except ServerClosedError as error:
             raise ConnectionError(str(error)) from None
-        if self.client is None:
+        if self.client is not client and not self._replies:
+            self._hung_up = False
             raise ConnectionError(CLOSED_BY_SERVER)
         return arrived
 
@@ -240,54 +291,91 @@ class InProcessConnection(AbstractConnection):
         **kwargs: Any,
     ) -> Any:
         """The next reply or message; an error reply is raised."""
+        wait = timeout if isinstance(timeout, (int, float)) else None
         while True:
-            if not self._replies:
-                if self.client is None:
-                    raise ConnectionError(CLOSED_BY_SERVER)
-                if not self.client.outbox:
-                    wait = timeout if isinstance(timeout, (int, float)) else None
-                    if not self._wait_for_output(wait):
-                        raise redis.exceptions.TimeoutError(
-                            "Timeout reading from in-process server"
-                        )
-                self._take_output(self.client)
-            reply = self._replies.popleft()
-            if isinstance(reply, Push) and self.protocol == 3 and not push_request:
-                continue  # a RESP3 client without a handler drops messages
-            break
+            with self.server.lock:
+                if self.client is not None and not self._replies:
+                    self._take_output(self.client)
+                reply = self._replies.popleft() if self._replies else NO_REPLY
+            if reply is NO_REPLY:
+                if not self._wait_for_output(wait):
+                    raise redis.exceptions.TimeoutError("Timeout reading from in-process server")
+            elif reply.__class__ is not Push or self.protocol != 3 or push_request:
+                break  # else: a RESP3 client without a handler drops messages
         value = self.convert(reply, disable_decoding)
         if isinstance(value, Exception):
             raise value
         return value
 
+    def take_reply(self, reply: Reply) -> Reply:
+        """What a client on a wire reads after a command that has just answered *reply*.
+
+        That is *reply*, unless the command answered by messages, by silence or by hanging
+        up: then the first that it sent, which under RESP3 is no message if there is
+        anything else; ``NO_REPLY`` if it sent nothing.
+        """
+        self.queue(reply)
+        replies = self._replies
+        with self.server.lock:
+            if int(self.protocol) == 3 and any(item.__class__ is not Push for item in replies):
+                while replies[0].__class__ is Push:
+                    replies.popleft()
+            return replies.popleft() if replies else NO_REPLY
+
+    def take_unread(self) -> list[Reply]:
+        """Everything that waits to be read."""
+        found = list(self._replies)
+        self._replies.clear()
+        return found
+
+    def put_back(self, replies: list[Reply]) -> None:
+        """Let *replies* wait to be read."""
+        self._replies.extend(replies)
+
+    def forget_unread(self, pooled: bool) -> None:
+        """What was not read is in the way of the next reply.
+
+        Messages are dropped, as RESP3 tells them from replies. Else a *pooled* connection is
+        closed, as redis-py's pool does with one that has data when it is taken out again.
+        """
+        if int(self.protocol) == 3 and all(item.__class__ is Push for item in self._replies):
+            self._replies.clear()
+        elif pooled and self._replies:
+            self.disconnect()
+
     def settle(self, reply: Reply) -> Any:
         """The value of a command that has just answered *reply*; an error as exception value.
 
-        A command that answered by messages, with silence, or by hanging up is settled by
-        what it sent; None if that is nothing.
+        None if the command sent nothing, for which a client on a wire would wait for ever.
         """
-        client = self.client
-        if client is not None and not client.outbox and reply is not NO_REPLY:
-            return self.convert(reply)
-        if client is not None:
-            self._take_output(client)
-        if reply is not NO_REPLY:
-            self._replies.append(reply)
-        if client is not None and client.close_after_reply:
-            self.disconnect_keeping_replies()
-        if not self._replies:
-            return None
-        try:
-            return self.read_response(push_request=True)
-        except redis.exceptions.RedisError as error:
-            return error
+        found = self.take_reply(reply)
+        return None if found is NO_REPLY else self.convert(found)
 
     def convert(self, reply: Reply, disable_decoding: bool = False) -> Any:
         """*reply* as redis-py's parser would deliver it; errors as exception values."""
+        client = self.client
+        resp = int(self.protocol) if client is None else client.resp
         if disable_decoding or not self.encoder.decode_responses:
-            return to_python(reply, int(self.protocol), _as_it_is)
-        return to_python(reply, int(self.protocol), self.encoder.decode)
+            if reply.__class__ is list:
+                return [
+                    item if item.__class__ is bytes else to_python(item, resp, _as_it_is)
+                    for item in reply
+                ]
+            return to_python(reply, resp, _as_it_is)
+        return to_python(reply, resp, self.encoder.decode)
 
 
 def _as_it_is(value: bytes) -> bytes:
     return value
+
+
+def _weakly(connection: InProcessConnection) -> Callable[[], None]:
+    """``connection.closed_by_server`` for the server to call, without keeping it alive."""
+    ref = weakref.ref(connection)
+
+    def closed_by_server() -> None:
+        found = ref()
+        if found is not None:
+            found.closed_by_server()
+
+    return closed_by_server

@@ -11,6 +11,7 @@ from miniredis.reply import (
     Attributed,
     BigNumber,
     HumanDouble,
+    InProtocol,
     Interleaved,
     MapReply,
     NoReply,
@@ -33,7 +34,10 @@ COMPACT_BYTES = 64 * 1024  # consumed bytes that are worth moving the rest of a 
 
 
 class ProtocolError(Exception):
-    """The client broke the protocol; the text is sent as an error, then it is hung up on."""
+    """The client broke the protocol; the text is sent as an error, then it is hung up on.
+
+    Bytes of the client in the text that are no UTF-8 stand as surrogates.
+    """
 
 
 class RequestParser:
@@ -64,17 +68,13 @@ class RequestParser:
     def next_request(self) -> list[bytes] | None:
         """The next complete request, or None until more bytes come.
 
-        Raises ProtocolError; the parser is of no use afterwards.
+        An empty request (``*0``, an empty line) is an empty list. Raises ProtocolError; the
+        parser is of no use afterwards.
         """
-        while self._multibulklen or self._pos < len(self._buffer):
-            if self._multibulklen or self._buffer[self._pos] == 0x2A:  # '*'
-                argv = self._multibulk()
-            else:
-                argv = self._inline()
-            if argv is None:
-                return None
-            if argv:
-                return argv
+        if self._multibulklen or self._buffer.startswith(b"*", self._pos):
+            return self._multibulk()
+        if self._pos < len(self._buffer):
+            return self._inline()
         return None
 
     def _line_end(self, char: bytes) -> int:
@@ -151,7 +151,7 @@ class RequestParser:
         if line is None:
             return False
         if self._buffer[start] != 0x24:  # '$'
-            char = bytes(self._buffer[start : start + 1]).decode("latin-1")
+            char = self._buffer[start : start + 1].decode("utf-8", "surrogateescape")
             raise ProtocolError(f"Protocol error: expected '$', got '{char}'")
         length = string2ll(line[1:])
         if length is None or not 0 <= length <= self.max_bulk_len:
@@ -237,5 +237,7 @@ def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
         _append(out, text, 2) if resp == 2 else out.append(b",%s\r\n" % text)
     elif kind is BigNumber:
         _append(out, reply.digits, 2) if resp == 2 else out.append(b"(%s\r\n" % reply.digits)
+    elif kind is InProtocol:
+        _append(out, reply.reply, reply.resp)
     elif kind is not NoReply:
         raise TypeError(f"not a reply: {reply!r}")

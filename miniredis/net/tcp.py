@@ -16,11 +16,12 @@ import socket
 from collections import deque
 from collections.abc import Callable
 
+from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type
-from miniredis.errors import CommandError
+from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
-from miniredis.server.checks import auth_required
+from miniredis.server.checks import auth_required, reset_client, set_protocol_error
 from miniredis.server.client import Client
 from miniredis.server.server import Server
 
@@ -47,9 +48,8 @@ class ClientConnection(asyncio.Protocol):
         sock = transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if len(self.server.clients) >= self.server.config.maxclients:
-            self.server.stat_rejected_conn += 1
-            transport.write(b"-ERR max number of clients reached\r\n")
+        if self.server.client_limit_reached():
+            transport.write(b"-%s\r\n" % MAX_CLIENTS_REACHED.encode())
             transport.close()
             return
         self.client = self.server.create_client(
@@ -63,6 +63,9 @@ class ClientConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self.server.stat_net_input_bytes += len(data)
         self.server.stat_total_reads_processed += 1
+        client = self.client
+        if client is not None and client.flags & CLIENT_CLOSE_AFTER_REPLY:
+            return  # silenced when it should have been hung up on: nobody reads it any more
         self.parser.feed(data)
         self.process()
 
@@ -70,18 +73,22 @@ class ClientConnection(asyncio.Protocol):
         """Run the requests that are complete, and send what comes of them at once."""
         client, server = self.client, self.server
         out: list[bytes] = []
+        if client is not None:
+            self._drain(client, out)  # in the protocol of before what now comes
         while client is not None and client.takes_commands:
             self.parser.unauthenticated = auth_required(client)
+            self.parser.max_bulk_len = server.config.proto_max_bulk_len
             try:
                 argv = self.parser.next_request()
             except ProtocolError as error:
-                out.append(encode_reply(CommandError(f"ERR {error}"), client.resp))
-                self._write(out)
-                self._hang_up()
-                return
-            if argv is None:
-                break
-            reply = server.process_command(client, argv)
+                reply = set_protocol_error(client, CommandError(f"ERR {error}"))
+            else:
+                if argv is None:
+                    break
+                if not argv:
+                    reset_client(client)
+                    continue
+                reply = server.process_command(client, argv)
             self._drain(client, out)
             if reply is not BLOCKED and reply is not NO_REPLY:
                 out.append(encode_reply(reply, client.resp))
@@ -189,6 +196,7 @@ class TcpServer:
         self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
         name = self._listener.sockets[0].getsockname()
         self.address = (name[0], name[1])
+        self.server.on_time_event = self._event_planned
         self.plan_events()
 
     def wake(self, connection: ClientConnection) -> None:
@@ -200,6 +208,12 @@ class TcpServer:
             loop.call_soon_threadsafe(self._flush_waiting)
         self._waiting.append(connection)
 
+    def _event_planned(self) -> None:
+        """Another server has sent something to ours; called from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self.plan_events)
+
     def _flush_waiting(self) -> None:
         while self._waiting:
             self._waiting.popleft().flush()
@@ -209,8 +223,8 @@ class TcpServer:
         return 0 if self._loop is None else int(self._loop.time())
 
     def plan_events(self) -> None:
-        """Call back when the server's next time event is due."""
-        next_us = self.server.next_event_us()
+        """Call back when the next time event of the server, or of its family, is due."""
+        next_us = self.server.family_next_event_us()
         if self._loop is None or next_us is None or self.server.closed:
             return
         delay = max(next_us - self.server.clock.us(), 0) / 1_000_000
@@ -223,7 +237,7 @@ class TcpServer:
 
     def _run_events(self) -> None:
         self._timer = None
-        self.server.process_due_events()
+        self.server.process_family_events()
         self.plan_events()
 
     async def stop(self) -> None:

@@ -17,6 +17,7 @@ from miniredis.reply import (
     Attributed,
     BigNumber,
     HumanDouble,
+    InProtocol,
     Interleaved,
     MapReply,
     NullArray,
@@ -38,14 +39,21 @@ def as_read(reply: Interleaved, resp: int) -> list[Reply]:
     messages from replies. What follows is read afterwards. ``ConnectionError`` if there
     are too few: a client on a wire would wait for ever.
     """
-    messages = [item for item in reply.items if resp == 3 and item.__class__ is Push]
-    items = [item for item in reply.items if resp != 3 or item.__class__ is not Push]
+    messages = [item for item in reply.items if _is_message(item, resp)]
+    items = [item for item in reply.items if not _is_message(item, resp)]
     if len(items) < reply.count:
         raise ConnectionError(
             f"EXEC announced {reply.count} replies and sent {len(items)}: a command in the "
             "transaction has no reply of its own (SUBSCRIBE under RESP3, CLIENT REPLY OFF)"
         )
     return [*messages, items[: reply.count], *items[reply.count :]]
+
+
+def _is_message(item: Reply, resp: int) -> bool:
+    """Whether a client that reads *item* knows it as a message out of band."""
+    while item.__class__ is InProtocol:
+        item, resp = item.reply, item.resp
+    return resp == 3 and item.__class__ is Push
 
 
 def to_exception(error: CommandError) -> Exception:
@@ -65,8 +73,11 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
         return decode(reply)
     if kind is int or reply is None:
         return reply
-    if kind is list:
-        return [to_python(item, resp, decode) for item in reply]
+    if kind is list:  # of strings most of the time, so that case is written out
+        return [
+            decode(item) if item.__class__ is bytes else to_python(item, resp, decode)
+            for item in reply
+        ]
     if kind is Status:
         return decode(reply.text)
     if kind is CommandError:
@@ -91,6 +102,11 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
         return to_python(reply.reply, resp, decode)
     if kind is NullArray:
         return None
+    if kind is Interleaved:  # within EXEC's reply
+        items = [item for item in reply.items if not _is_message(item, resp)]
+        return [to_python(item, resp, decode) for item in items[: reply.count]]
+    if kind is InProtocol:
+        return to_python(reply.reply, reply.resp, decode)
     raise TypeError(f"not a reply: {reply!r}")
 
 

@@ -38,8 +38,8 @@ HostFunction = Callable[..., Any]
 class Host(Protocol):
     """Whose interpreter it is."""
 
-    def interrupt(self) -> bool:
-        """Called now and then while a script runs: whether it must end."""
+    def interrupt(self) -> str | None:
+        """Called now and then while a script runs: why it must end, or None."""
         ...
 
     def redis_functions(self) -> Mapping[str, HostFunction]:
@@ -88,6 +88,7 @@ class Lua:
         self.compile_function = entry[b"compile"]
         self.eval_function = entry[b"eval"]
         self.call_function = entry[b"call"]
+        self.load_function = entry[b"load"]
         self.shape = entry[b"shape"]
         self.slice = entry[b"slice"]
         self.field = entry[b"field"]
@@ -126,13 +127,14 @@ class Lua:
             return b"string", b"internal error", False
         return None
 
-    def interrupt(self) -> bool:
-        """The count hook of a running script: whether it must end."""
+    def interrupt(self) -> bytes | None:
+        """The count hook of a running script: the error with which it must end, or None."""
         try:
-            return self.host.interrupt()
+            reason = self.host.interrupt()
         except BaseException as error:
             self.crash = error
-            return True
+            return b"ERR interrupted"
+        return None if reason is None else reason.encode()
 
     # -- scripts ---------------------------------------------------------------------------
 
@@ -155,6 +157,17 @@ class Lua:
         if crash is not None:
             raise crash
         return result if isinstance(result, tuple) else (result,)
+
+    def load(self, function: Any, redis: Mapping[str, Any]) -> None:
+        """Run the code of a library with only *redis* to call. :class:`ScriptError` on errors."""
+        try:
+            result = self.load_function(function, self._nested(redis))
+        finally:
+            crash, self.crash = self.crash, None
+        if crash is not None:
+            raise crash
+        if result is not True:
+            raise ScriptError(result[1])
 
     # -- values ----------------------------------------------------------------------------
 

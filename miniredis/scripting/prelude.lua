@@ -179,11 +179,12 @@ end
 -- Others get their turn while a slow script runs. One that was killed fails at every line
 -- from then on, so that it cannot catch the error and go on.
 local function hooked()
-    if interrupt() then
+    local reason = interrupt()
+    if reason then
         sethook(hooked, "l")
         -- Not in here, where the error is being dealt with.
         if getinfo(2, "S").source == "@prelude" then return end
-        error({err = "ERR Script killed by user with SCRIPT KILL..."})
+        error({err = reason})
     end
 end
 
@@ -256,11 +257,22 @@ local function nonexistent(_, name)
     error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
 end
 lua_setmetatable(G, {__index = nonexistent})
-lua_setmetatable(globals, {
+local of_globals = {
     __index = G,
     __newindex = deny,
     __metatable = protect({__index = nonexistent}),
-})
+}
+lua_setmetatable(globals, of_globals)
+
+-- While a library of functions is loaded it finds nothing but a small table `redis`.
+local function loading(redis)
+    local functions = {}
+    for k, v in lua_pairs(redis) do
+        functions[k] = type(v) == "userdata" and python.as_function(v) or v
+    end
+    lua_setmetatable(functions, {__index = nonexistent})
+    return lua_setmetatable({redis = protect(functions)}, {__index = nonexistent})
+end
 
 -- What the host calls ---------------------------------------------------------------------
 
@@ -289,6 +301,19 @@ end
 function entry.call(f, keys, argv)
     sethook(hooked, "", HOOK_COUNT)
     return ended(xpcall(function() return f(keys, argv) end, on_error))
+end
+
+-- Run the code of a library, which registers its functions.
+function entry.load(f, redis)
+    of_globals.__index = loading(redis)
+    sethook(hooked, "", HOOK_COUNT)
+    local ok, e = lua_pcall(f)
+    sethook()
+    of_globals.__index = G
+    if ok then return true end
+    e = translate(e)
+    if type(e) == "table" then e = e.err or "" else e = "ERR " .. tostring(e) end
+    return false, tostring(e)
 end
 
 -- What kind of reply a table stands for, and its content.

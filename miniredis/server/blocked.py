@@ -100,7 +100,7 @@ class Blocking:
             c.flags |= CLIENT_UNBLOCKED
             server.unblocked_clients.append(c)
 
-    def _release(self, c: Client, reply: Reply) -> None:
+    def release(self, c: Client, reply: Reply) -> None:
         """Unblock *c* and send it the reply of the command that has waited."""
         self.unblock_client(c)
         c.push(reply if reply_is_wanted(c) else NO_REPLY)
@@ -157,7 +157,7 @@ class Blocking:
         while timeouts and timeouts[0][0] < now:
             _, _, c, state = heapq.heappop(timeouts)
             if c.bpop is state:
-                self._release(c, state.on_timeout(c))
+                self.release(c, state.on_timeout(c))
 
     def clients_in_timeout_table(self) -> int:
         """How many clients wait with a limit. O(waits)."""
@@ -175,9 +175,9 @@ class Blocking:
         if state is None or c.held_back:
             return False
         if error:
-            self._release(c, self._error("UNBLOCKED client unblocked via CLIENT UNBLOCK"))
+            self.release(c, self._error("UNBLOCKED client unblocked via CLIENT UNBLOCK"))
         else:
-            self._release(c, state.on_timeout(c))
+            self.release(c, state.on_timeout(c))
         self._update_stats(c, [], 0, failed=True)
         return True
 
@@ -193,7 +193,7 @@ class Blocking:
                     "instance state changed (master -> replica?)"
                 )
                 c.flags |= CLIENT_CLOSE_AFTER_REPLY
-                self._release(c, error)
+                self.release(c, error)
 
     def _error(self, text: str) -> CommandError:
         error = CommandError(text)
@@ -300,7 +300,7 @@ class Blocking:
             if reply is not BLOCKED:
                 reply_us = server.clock.us() - start_us
                 self._update_stats(c, c.argv, reply_us, failed=isinstance(reply, CommandError))
-                self._release(c, reply)
+                self.release(c, reply)
             self._flush_propagation()
         finally:
             server.current_client = current

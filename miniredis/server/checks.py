@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.commands.client_flags import (
     CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
@@ -29,6 +30,7 @@ from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
 from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
+from miniredis.server.script_flags import command_flags
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -36,6 +38,11 @@ if TYPE_CHECKING:
 MAY_REPLICATE = frozenset({"write", "may_replicate"})
 TOUCHES_KEYSPACE = MAY_REPLICATE | {"readonly"}
 ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in error texts
+
+# Of a replica, and of a primary that lacks replicas. server.c: createSharedObjects()
+READONLY = "READONLY You can't write against a read only replica."
+NOREPLICAS = "NOREPLICAS Not enough good replicas to write."
+MASTERDOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 
 # First words of a line of HTTP: a browser was made to talk to this port.
 HTTP_WORDS = frozenset({b"host:", b"post"})
@@ -67,7 +74,9 @@ def check_command(c: Client, cmd: Command | None, argv: list[bytes]) -> Reply | 
         # The usual case in a transaction, without the questions below.
         queue_multi_command(c, cmd, argv)
         return QUEUED
-    if cmd is None and c_string(argv[0]).lower() in HTTP_WORDS:
+    if c.flags & CLIENT_CLOSE_AFTER_REPLY:
+        return NO_REPLY  # what comes after a QUIT is not read. networking.c: processInputBuffer()
+    if cmd is None and word(argv[0]) in HTTP_WORDS:
         # Such a request may carry commands in its body: none of them may run.
         c.server.kill_client(c)
         return NO_REPLY
@@ -108,16 +117,42 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if (refused := _write_refused(c, cmd)) is not None:
+        return refused
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
         return CommandError(
             f"ERR Can't execute '{cmd.name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / "
             "PING / QUIT / RESET are allowed in this context"
         )
+    if _is_stale(c, cmd):
+        return CommandError(MASTERDOWN)
     if c.server.scripting.is_timed_out and "allow_busy" not in cmd.flags:
         return c.server.scripting.busy_error()
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
     return None
+
+
+def _write_refused(c: Client, cmd: Command) -> CommandError | None:
+    """Why a server that is a replica, or lacks replicas, takes no writing command."""
+    server = c.server
+    if server.masterhost is None and not server.config.min_replicas_to_write:
+        return None
+    if "write" not in _flags(c, cmd):
+        return None
+    if not server.repl.good_replicas_status():
+        return CommandError(NOREPLICAS)
+    if server.masterhost is not None and server.repl_slave_ro and not c.flags & CLIENT_MASTER:
+        return CommandError(READONLY)
+    return None
+
+
+def _is_stale(c: Client, cmd: Command) -> bool:
+    """Whether the command would read data that may be old, which the operator forbids."""
+    server = c.server
+    if not server.repl.is_stale():
+        return False
+    return any("stale" not in flags for flags in _flags_of_each(c, cmd))
 
 
 def auth_required(c: Client) -> bool:
@@ -127,7 +162,14 @@ def auth_required(c: Client) -> bool:
 
 def _flags(c: Client, cmd: Command) -> Set[str]:
     """The flags of a command; EXEC has those of the queued commands too."""
-    return c.mstate.cmd_flags() | cmd.flags if cmd.name == "exec" else cmd.flags
+    return frozenset().union(*_flags_of_each(c, cmd))
+
+
+def _flags_of_each(c: Client, cmd: Command) -> list[frozenset[str]]:
+    """The flags of a command, for EXEC followed by those of each command queued. O(N)"""
+    server = c.server
+    queued = c.mstate.commands if cmd.name == "exec" else []
+    return [command_flags(server, row, argv) for row, argv in [(cmd, c.argv), *queued]]
 
 
 def unknown_command(argv: list[bytes]) -> CommandError:
@@ -158,14 +200,32 @@ def _is_paused(c: Client, cmd: Command) -> bool:
 def reply_is_wanted(c: Client) -> bool:
     """Whether CLIENT REPLY lets the reply of the command just run go out.
 
-    Also moves SKIP on: the command after CLIENT REPLY SKIP is the silent one.
-    networking.c: prepareClientToWrite(), resetClient()
+    networking.c: prepareClientToWrite()
     """
     wanted = not c.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP)
     if not wanted and c.flags & CLIENT_CLOSE_AFTER_REPLY:
         c.flags |= CLIENT_REPLY_OFF  # see Client.close_after_reply
+    reset_client(c)
+    return wanted
+
+
+def reset_client(c: Client) -> None:
+    """A request is over, an empty one too: move CLIENT REPLY SKIP on.
+
+    The command after it is the silent one. networking.c: resetClient()
+    """
     c.flags &= ~CLIENT_REPLY_SKIP
     if c.flags & CLIENT_REPLY_SKIP_NEXT:
         c.flags |= CLIENT_REPLY_SKIP
         c.flags &= ~CLIENT_REPLY_SKIP_NEXT
-    return wanted
+
+
+def set_protocol_error(c: Client, error: CommandError) -> Reply:
+    """The reply to a client that broke the protocol: *error*, and the end.
+
+    One that is silenced gets no error, and as the end comes with its sending, neither is
+    hung up on: it stays, deaf and mute. networking.c: setProtocolError()
+    """
+    c.server.count_error(error)
+    c.flags |= CLIENT_CLOSE_AFTER_REPLY
+    return error if reply_is_wanted(c) else NO_REPLY

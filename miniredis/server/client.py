@@ -20,10 +20,12 @@ from miniredis.commands.client_flags import (
     CLIENT_MULTI,
     CLIENT_PUBSUB,
     CLIENT_REPLY_OFF,
+    CLIENT_REPLY_SKIP,
+    PROPAGATE_BOTH,
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError, wrong_arity
-from miniredis.reply import Blocked, Reply, Status
+from miniredis.reply import NO_REPLY, Blocked, Reply, Status
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import (
     MultiState,
@@ -84,6 +86,7 @@ class Client:
         "shown_argv",
         "user",
         "watched_keys",
+        "woff",
     )
 
     def __init__(self, server: Server, id: int, addr: str, laddr: str) -> None:
@@ -101,8 +104,8 @@ class Client:
         self.bpop: BlockingState | None = None  # what it waits for
         self.duration = 0  # µs of work of the command that waits
         self.lastcmd: Command | None = None  # the last one sent by this client
-        self.force_propagation = False  # propagate even if nothing changed
-        self.propagates = True  # False while a script has switched it off
+        self.force_propagation = 0  # PROPAGATE_*: told even if nothing changed
+        self.propagates = PROPAGATE_BOTH  # whom its commands are told; a script may say less
         self.rewritten: list[bytes] | None = None
         # An argv with secrets and the form of it that logs may show.
         self.shown_argv: tuple[list[bytes], list[bytes]] | None = None
@@ -110,6 +113,7 @@ class Client:
         self.ctime_ms = self.lastinteraction_us // 1000
         self.mstate = MultiState()
         self.watched_keys: list[WatchedKey] = []
+        self.woff = 0  # length of the replication stream when the last command ended
         self.pubsub_channels: dict[bytes, None] = {}
         self.pubsub_patterns: dict[bytes, None] = {}
         self.pubsub_shard_channels: dict[bytes, None] = {}
@@ -142,6 +146,11 @@ class Client:
         return self.flags & (CLIENT_CLOSE_AFTER_REPLY | CLIENT_REPLY_OFF) == (
             CLIENT_CLOSE_AFTER_REPLY
         )
+
+    @property
+    def silenced(self) -> bool:
+        """CLIENT REPLY keeps replies back, though not messages."""
+        return bool(self.flags & (CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP))
 
     @property
     def in_multi(self) -> bool:
@@ -177,12 +186,12 @@ class Client:
 
         networking.c: rewriteClientCommandVector()
         """
-        if self.server.propagation.active:
+        if self.server.propagation.targets:
             self.rewritten = list(argv)
 
     def also_propagate(self, *argv: bytes) -> None:
         """Propagate *argv* too, if anybody listens. server.c: alsoPropagate()"""
-        if self.server.propagation.active:
+        if self.server.propagation.targets:
             self.server.propagation.also_propagate(self.db.id, list(argv))
 
     def prevent_command_propagation(self) -> None:
@@ -192,10 +201,13 @@ class Client:
         """
         self.rewrite()
 
-    def force_command_propagation(self) -> None:
-        """Propagate the command even if it changes nothing. server.c: forceCommandPropagation()"""
-        if self.server.propagation.active:
-            self.force_propagation = True
+    def force_command_propagation(self, target: int) -> None:
+        """Tell *target* (PROPAGATE_*) of the command even if it changes nothing.
+
+        server.c: forceCommandPropagation()
+        """
+        if self.server.propagation.targets:
+            self.force_propagation |= target
 
     def exec(self) -> Reply:
         """Run the queued transaction. multi.c: execCommand()"""
@@ -253,6 +265,17 @@ class Client:
         """Send something that is not the reply of a command."""
         self.outbox.append(message)
         self.on_output()
+
+    def reply_first(self, reply: Reply) -> Reply:
+        """Send the running command's *reply* now, before the events that it is going to fire.
+
+        A client that is subscribed to its own events sees the order. To be returned by the
+        command. Which commands do so, Redis's code decides; most reply last.
+        """
+        if not self.flags & CLIENT_PUBSUB or self.silenced:
+            return reply
+        self.outbox.append(reply)
+        return NO_REPLY
 
     def fullname(self) -> str:
         """The running command's full name as error texts show it, e.g. ``config|get``."""

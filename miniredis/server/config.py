@@ -23,6 +23,9 @@ from miniredis.server.config_types import (
 from miniredis.structs.glob import stringmatch
 
 CONFIG_MIN_HZ, CONFIG_MAX_HZ = 1, 500
+MS_PER_SECOND = 1000
+WATCHDOG_MIN_CRONS = 2  # cron runs that the watchdog waits at least
+REPL_BACKLOG_MIN_SIZE = 16 * 1024  # bytes. server.h: CONFIG_REPL_BACKLOG_MIN_SIZE
 PROTECTED_ACTION_YES = "yes"  # of the enable-* parameters; "local" needs a local client
 
 PARAMETERS: dict[str, Parameter] = {
@@ -60,30 +63,42 @@ class Config(ConfigTable):
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise TypeError(f"there is no configuration parameter {name!r}{hint}")
             self.__dict__[name] = row_or_none.take(value)
-        self._clamp()
+        self._clamp(["hz", "watchdog-period"], self.hz)
 
-    def _clamp(self) -> None:
-        """Bring what has another range than CONFIG SET accepts into it. config.c: updateHZ()"""
-        self.hz = max(CONFIG_MIN_HZ, min(self.hz, CONFIG_MAX_HZ))
+    def _clamp(self, changed: list[str], hz: int) -> None:
+        """Bring what has another range than CONFIG SET accepts into it.
+
+        One after the other, as they were set: the watchdog's least period follows from the
+        *hz* of that moment. config.c: updateHZ(), updateReplBacklogSize(), debug.c:
+        applyWatchdogPeriod()
+        """
+        for name in changed:
+            if name == "hz":
+                hz = self.hz = max(CONFIG_MIN_HZ, min(self.hz, CONFIG_MAX_HZ))
+            elif name == "watchdog-period" and self.watchdog_period:
+                least_ms = MS_PER_SECOND // hz * WATCHDOG_MIN_CRONS
+                self.watchdog_period = max(self.watchdog_period, least_ms)
+            elif name == "repl-backlog-size":
+                self.repl_backlog_size = max(self.repl_backlog_size, REPL_BACKLOG_MIN_SIZE)
 
     def get(self, patterns: list[bytes]) -> dict[bytes, bytes]:
         """Names and values for names or glob patterns, as CONFIG GET replies.
 
         config.c: configGetCommand()
         """
-        found: dict[bytes, Parameter] = {}
+        found: dict[bytes, tuple[bytes, Parameter]] = {}  # by its name in lower case
         for pattern in patterns:
             if not any(special in c_string(pattern) for special in (b"[", b"*", b"?")):
                 row = _BY_NAME.get(pattern.lower())
-                if row is not None and not any(pattern.lower() == seen.lower() for seen in found):
-                    found[pattern] = row
+                if row is not None:
+                    found.setdefault(pattern.lower(), (pattern, row))
                 continue
             for name, row in _BY_NAME.items():
                 if row.flags & ConfigFlag.HIDDEN or name in found:
                     continue
                 if stringmatch(c_string(pattern), name, nocase=True):
-                    found[name] = row
-        return {name: row.show(self.__dict__[row.attribute]) for name, row in found.items()}
+                    found[name] = name, row
+        return {name: row.show(self.__dict__[row.attribute]) for name, row in found.values()}
 
     def set(self, pairs: list[tuple[bytes, bytes]], local: bool = True) -> list[str]:
         """Set parameters from their texts, all or none; the names of those that changed.
@@ -106,7 +121,7 @@ class Config(ConfigTable):
                 self.__dict__[row.attribute] = value
                 changed.append(row.name)
         try:
-            self._clamp()
+            self._clamp(changed, before.get("hz", self.hz))
             self.on_change()
         except ApplyError as error:
             self.__dict__.update(before)

@@ -6,12 +6,15 @@ title are expanded in server.c.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.keyspace import notify
 from miniredis.server.config_numbers import (
     c_int,
@@ -60,7 +63,10 @@ class SaveParams(Parameter):
     """Pairs of seconds and changes. config.c: setConfigSaveOption()"""
 
     def read(self, argument: bytes, current: Any) -> tuple[SaveParam, ...]:
-        numbers = [strtoll(word) for word in split(argument)]
+        words = split(argument)
+        if len(words) == 1 and not c_string(words[0]):
+            return ()
+        numbers = [strtoll(number) for number in words]
         if len(numbers) % 2:
             raise ArgumentError("Invalid save parameters")
         params = []
@@ -90,7 +96,7 @@ class OutputBufferLimits(Parameter):
             raise ArgumentError("Wrong number of arguments in buffer limit configuration.")
         limits: ClientBufferLimits = current
         for i in range(0, len(words), 4):
-            field = self._FIELDS.get(c_string(words[i]).lower())
+            field = self._FIELDS.get(word(words[i]))
             if field is None:
                 raise ArgumentError("Invalid client class specified in buffer limit configuration.")
             limits = limits._replace(**{field: self._read_limit(words[i + 1 : i + 4])})
@@ -119,8 +125,8 @@ class OomScoreAdjValues(Parameter):
         if len(words) != len(self.default):
             raise ArgumentError("wrong number of arguments")
         values = []
-        for word in words:
-            value = strtoll(word)
+        for number in words:
+            value = strtoll(number)
             if value is None or abs(value) > OOM_SCORE_LIMIT:
                 limits = f"-{OOM_SCORE_LIMIT} and {OOM_SCORE_LIMIT}"
                 raise ArgumentError(
@@ -179,7 +185,7 @@ class ReplicaOf(Parameter):
             return None  # what CONFIG GET prints for no master
         if len(words) != 2:
             raise ArgumentError("wrong number of arguments")
-        if [word.lower() for word in words] == [b"no", b"one"]:
+        if [word(part) for part in words] == [b"no", b"one"]:
             return None
         port = strtoll(words[1])
         if port is None or not 0 <= port <= PORT_MAX:
@@ -195,8 +201,8 @@ class Percentiles(Parameter):
 
     def read(self, argument: bytes, current: Any) -> tuple[float, ...]:
         percentiles = []
-        for word in split(argument):
-            percentile = string2d(word)
+        for number in split(argument):
+            percentile = string2d(number)
             if percentile is None:
                 raise ArgumentError(f"Invalid {self.name} parameters")
             if not 0.0 <= percentile <= PERCENTILE_MAX:
@@ -206,6 +212,28 @@ class Percentiles(Parameter):
 
     def show(self, value: Any) -> bytes:
         return b" ".join(format_percentile(percentile) for percentile in value)
+
+
+class Directory(Parameter):
+    """Where files would be written, as a whole path. config.c: setConfigDirOption()
+
+    Redis makes it the working directory of its process; here nothing is written, and the
+    process is not the server's own. So a path is only resolved, from the value so far;
+    ``.`` stands for the directory of the process.
+    """
+
+    def read(self, argument: bytes, current: Any) -> bytes:
+        path = c_string(argument)
+        try:
+            if not stat.S_ISDIR(os.stat(os.path.join(current, path) if path else path).st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        except OSError as error:
+            raise ArgumentError(error.strerror or str(error)) from None
+        whole = os.path.realpath(os.path.join(current, path))
+        return b"." if whole == os.path.realpath(b".") else whole
+
+    def show(self, value: Any) -> bytes:
+        return bytes(os.path.realpath(value))
 
 
 def format_percentile(percentile: float) -> bytes:
@@ -223,7 +251,7 @@ class ShutdownFlags(Parameter):
     words: Sequence[str] = ("default", "save", "nosave", "now", "force")
 
     def read(self, argument: bytes, current: Any) -> str:
-        given = {c_string(word).decode("latin-1").lower() for word in split(argument)}
+        given = {word(part).decode("latin-1") for part in split(argument)}
         if not given or not given <= set(self.words):
             raise not_one_of(self.words)
         if given >= {"save", "nosave"}:

@@ -23,6 +23,7 @@ from miniredis.server.config_special import (
     BindAddresses,
     ClientBufferLimit,
     ClientBufferLimits,
+    Directory,
     KeyspaceEvents,
     OomScoreAdjValues,
     OutputBufferLimits,
@@ -47,6 +48,11 @@ from miniredis.server.config_types import (
 )
 
 _MULTI_ARG = ConfigFlag.MULTI_ARG
+# Debian's redis-server has no such allocator either. config.c: isValidActiveDefrag()
+NO_ACTIVE_DEFRAG = (
+    "Active defragmentation cannot be enabled: it requires a Redis server compiled with a "
+    "modified Jemalloc like the one shipped by default with the Redis source distribution"
+)
 
 
 class ConfigTable:
@@ -83,7 +89,7 @@ class ConfigTable:
     replica_read_only: bool = yes_no(True, flags=ConfigFlag.DEBUG, alias="slave-read-only")
     replica_ignore_maxmemory: bool = yes_no(True, alias="slave-ignore-maxmemory")
     jemalloc_bg_thread: bool = yes_no(True)
-    activedefrag: bool = yes_no(False, flags=ConfigFlag.DEBUG)
+    activedefrag: bool = yes_no(False, flags=ConfigFlag.DEBUG, refuse_yes=NO_ACTIVE_DEFRAG)
     syslog_enabled: bool = yes_no(False, flags=ConfigFlag.IMMUTABLE)
     cluster_enabled: bool = yes_no(False, flags=ConfigFlag.IMMUTABLE)
     appendonly: bool = yes_no(False, flags=ConfigFlag.DENY_LOADING)
@@ -252,7 +258,7 @@ class ConfigTable:
     tls_ciphersuites: bytes = text(b"")
 
     # Parameters with a syntax of their own.
-    dir: bytes = text(b".", flags=ConfigFlag.PROTECTED | ConfigFlag.DENY_LOADING)
+    dir: Any = Directory(default=b".", flags=ConfigFlag.PROTECTED | ConfigFlag.DENY_LOADING)
     save: Any = SaveParams(
         default=(SaveParam(3600, 1), SaveParam(300, 100), SaveParam(60, 10000)), flags=_MULTI_ARG
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Flag, auto
 from typing import Any, ClassVar
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.keyspace.object import string2ll
 from miniredis.server.config_numbers import (
     ULLONG_MAX,
@@ -112,12 +112,12 @@ class YesNo(Parameter):
 
     def read(self, argument: bytes, current: Any) -> bool:
         """config.c: yesnotoi()"""
-        word = c_string(argument).lower()
-        if word not in (b"yes", b"no"):
+        answer = word(argument)
+        if answer not in (b"yes", b"no"):
             raise ArgumentError("argument must be 'yes' or 'no'")
-        if word == b"yes" and self.refuse_yes:
+        if answer == b"yes" and self.refuse_yes:
             raise ArgumentError(self.refuse_yes)
-        return word == b"yes"
+        return answer == b"yes"
 
     def show(self, value: Any) -> bytes:
         return b"yes" if value else b"no"
@@ -154,10 +154,10 @@ class Choice(Parameter):
     same: dict[str, str] = field(default_factory=dict)
 
     def read(self, argument: bytes, current: Any) -> str:
-        word = c_string(argument).decode("latin-1").lower()
-        if word not in self.words:
+        chosen = word(argument).decode("latin-1")
+        if chosen not in self.words:
             raise not_one_of(self.words)
-        return self.same.get(word, word)
+        return self.same.get(chosen, chosen)
 
     def show(self, value: Any) -> bytes:
         return str(value).encode()

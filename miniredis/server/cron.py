@@ -3,7 +3,7 @@
 What a run does while nothing happens is known to ``server/idle.py`` too.
 
 Order of one run: cached time, effective hz, clients, databases (active expiry, then
-resizing, then rehashing), the end of a pause, the loop counter.
+resizing, then rehashing), the end of a pause, replication, the loop counter.
 
 Redis: ``serverCron()``, ``databasesCron()`` in server.c.
 """
@@ -29,6 +29,7 @@ MAX_CLIENTS_PER_CLOCK_TICK = 200  # more clients per tick double the effective h
 # Clients that ``timeout`` does not concern.
 _MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
 US_PER_SECOND = 1_000_000
+REPLICATION_CRON_MS = 1000
 
 
 def server_cron(server: Server) -> int:
@@ -43,6 +44,8 @@ def server_cron(server: Server) -> int:
     clients_cron(server)
     databases_cron(server)
     server.pause.check_timeout()
+    if run_with_period(server, REPLICATION_CRON_MS):
+        server.repl.cron()
     server.cronloops += 1
     if server.probed:
         server.probe.cron(server.mstime, server.hz)
@@ -90,11 +93,16 @@ def clients_cron(server: Server) -> None:
 def databases_cron(server: Server) -> None:
     """Expire, then resize, then rehash. server.c: databasesCron()
 
+    A replica expires only the keys that clients wrote to it, if they may.
+
     A table that the cycle empties below 10 % is shrunk in the same run. How much is
     rehashed depends on the version, see ``keyspace/rehashing.py``.
     """
-    if server.active_expire_enabled and server.masterhost is None:
-        server.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_SLOW)
+    if server.active_expire_enabled:
+        if server.masterhost is None:
+            server.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_SLOW)
+        else:
+            server.slave_keys_with_expire.expire()
     dbnum = len(server.databases)
     for _ in range(min(CRON_DBS_PER_CALL, dbnum)):
         db = server.databases[server.resize_db % dbnum]

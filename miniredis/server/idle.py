@@ -44,7 +44,7 @@ from miniredis.keyspace.expire import (
     ActiveExpireCycle,
 )
 from miniredis.probe import Probe, hears, members
-from miniredis.server.cron import METRICS_PERIOD_MS, effective_hz
+from miniredis.server.cron import METRICS_PERIOD_MS, REPLICATION_CRON_MS, effective_hz
 from miniredis.structs.dict import HASHTABLE_MIN_FILL, Dict
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def is_idle(server: Server) -> bool:
         and not engine.fast_cycle_wanted()
         and server.active_expire_enabled
         and server.masterhost is None
+        and not server.repl.has_listeners()
         and not (pause.type or server.pause_cron)
         and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL
@@ -235,7 +236,8 @@ class IdleStretch:
         # What a tick changes.
         self.next_us = self.first_us = self.last_us = server.el.next_us or 0
         self.ns = 0  # when the last tick was over
-        self.cronloops = server.cronloops
+        self.cronloops = self.first_loop = server.cronloops
+        self.repl_loops = server.repl.cron_loops
         self.stale = server.stat_expired_stale_perc
         self.used_before, self.time_used = server.stat_expire_cycle_time_used, 0
         self.ticks = self.rate_samples = 0
@@ -380,6 +382,7 @@ class IdleStretch:
         engine.current_db += self.ticks * dbnum
         engine.cycles += self.ticks
         server.resize_db += self.ticks * dbnum
+        server.repl.cron_loops = self.repl_loops + self._replication_crons()
         server.cronloops = self.cronloops
         server.stat_expired_stale_perc = self.stale
         server.stat_expire_cycle_time_used += self.time_used
@@ -395,6 +398,11 @@ class IdleStretch:
         if server.probed:
             server.probe.idle_crons(self.first_us, self.last_us, self.ticks, self.time_used)
 
+    def _replication_crons(self) -> int:
+        """How many of the ticks have run the cron of replication, which only counts."""
+        period = max(REPLICATION_CRON_MS * US_PER_MS // self.tick_us, 1)
+        return -(-self.cronloops // period) - -(-self.first_loop // period)
+
     def _reading_ms(self, tick_us: int, readings: int) -> int:
         """What the clock shows after so many *readings* in the tick that began at *tick_us*."""
         return (tick_us * NS_PER_US + readings * self.reading_ns) // NS_PER_MS
@@ -408,6 +416,7 @@ class IdleStretch:
             and all(d.db.expires_cursor == d.cursor for d in self.dbs)
             and all(d.db.avg_ttl == d.avg_ttl for d in self.dbs)
             and server.cronloops == self.cronloops
+            and server.repl.cron_loops == self.repl_loops + self._replication_crons()
             and server.stat_expired_stale_perc == self.stale
             and server.stat_expire_cycle_time_used == self.used_before + self.time_used
         )

@@ -5,9 +5,6 @@ rule for the rest: a field about something that a simulator does not have (disks
 an allocator, the compiler) shows what an idle redis-server 7.0.15 on Linux shows. Of
 memory only an estimate is given, see ``info_memory.py``.
 
-Differs from Redis: the section Replication has no fields of a replica's link, because
-there is no replication yet.
-
 Redis: ``genRedisInfoString()`` in server.c.
 """
 
@@ -20,9 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from miniredis.commands.args import word
 from miniredis.commands.table import every_command
 from miniredis.server.config_special import format_percentile
 from miniredis.server.info_memory import info_memory
+from miniredis.server.info_replication import info_replication
 from miniredis.structs.float32 import float32, float32_ratio
 from miniredis.structs.hdr_histogram import value_at_percentile
 
@@ -36,7 +35,6 @@ except ImportError:  # only Unix has it
     resource = None
 
 REDIS_VERSION = "7.0.15"
-NO_ID = "0" * 40  # master_replid2 of a server that was never a replica
 SECONDS_PER_DAY = 86_400
 US_PER_SECOND = 1_000_000
 KILOBYTE = 1024
@@ -54,7 +52,7 @@ def gen_redis_info_string(server: Server, sections: Sequence[bytes]) -> bytes:
 
     server.c: genInfoSectionDict(), genRedisInfoString()
     """
-    asked = {name.lower().decode("latin-1") for name in sections} or {"default"}
+    asked = {word(name).decode("latin-1") for name in sections} or {"default"}
     if "default" in asked:
         asked |= _DEFAULT
     everything = not asked.isdisjoint({"all", "everything"})
@@ -100,7 +98,7 @@ def _server(s: Server) -> Fields:
 
 def _clients(s: Server) -> Fields:
     return {
-        "connected_clients": len(s.clients),
+        "connected_clients": len(s.clients) - len(s.repl.slaves),
         "cluster_connections": 0,
         "maxclients": s.config.maxclients,
         "client_recent_max_input_buffer": 0,
@@ -153,16 +151,16 @@ def _stats(s: Server) -> Fields:
         "instantaneous_ops_per_sec": s.command_metric.per_second(),
         "total_net_input_bytes": s.stat_net_input_bytes,
         "total_net_output_bytes": s.stat_net_output_bytes,
-        "total_net_repl_input_bytes": 0,
-        "total_net_repl_output_bytes": 0,
+        "total_net_repl_input_bytes": s.stat_net_repl_input_bytes,
+        "total_net_repl_output_bytes": s.stat_net_repl_output_bytes,
         "instantaneous_input_kbps": _kbps(s.net_input_metric.per_second()),
         "instantaneous_output_kbps": _kbps(s.net_output_metric.per_second()),
         "instantaneous_input_repl_kbps": "0.00",
         "instantaneous_output_repl_kbps": "0.00",
         "rejected_connections": s.stat_rejected_conn,
-        "sync_full": 0,
-        "sync_partial_ok": 0,
-        "sync_partial_err": 0,
+        "sync_full": s.stat_sync_full,
+        "sync_partial_ok": s.stat_sync_partial_ok,
+        "sync_partial_err": s.stat_sync_partial_err,
         "expired_keys": s.stat_expiredkeys,
         "expired_stale_perc": f"{s.stat_expired_stale_perc * 100:.2f}",
         "expired_time_cap_reached_count": s.stat_expired_time_cap_reached_count,
@@ -179,7 +177,7 @@ def _stats(s: Server) -> Fields:
         "latest_fork_usec": 0,
         "total_forks": 0,
         "migrate_cached_sockets": 0,
-        "slave_expires_tracked_keys": 0,
+        "slave_expires_tracked_keys": len(s.slave_keys_with_expire),
         "active_defrag_hits": 0,
         "active_defrag_misses": 0,
         "active_defrag_key_hits": 0,
@@ -189,7 +187,7 @@ def _stats(s: Server) -> Fields:
         "tracking_total_keys": 0,
         "tracking_total_items": 0,
         "tracking_total_prefixes": 0,
-        "unexpected_error_replies": 0,
+        "unexpected_error_replies": s.stat_unexpected_error_replies,
         "total_error_replies": s.stat_total_error_replies,
         "dump_payload_sanitizations": 0,
         "total_reads_processed": s.stat_total_reads_processed,
@@ -203,22 +201,6 @@ def _stats(s: Server) -> Fields:
 
 def _kbps(bytes_per_second: int) -> str:
     return f"{float32(float32(bytes_per_second) / KILOBYTE):.2f}"
-
-
-def _replication(s: Server) -> Fields:
-    return {
-        "role": "master" if s.masterhost is None else "slave",
-        "connected_slaves": 0,
-        "master_failover_state": "no-failover",
-        "master_replid": s.replid,
-        "master_replid2": NO_ID,
-        "master_repl_offset": 0,
-        "second_repl_offset": -1,
-        "repl_backlog_active": 0,
-        "repl_backlog_size": s.config.repl_backlog_size,
-        "repl_backlog_first_byte_offset": 0,
-        "repl_backlog_histlen": 0,
-    }
 
 
 def _cpu(s: Server) -> Fields:
@@ -298,7 +280,7 @@ _SECTIONS: dict[str, Callable[[Server], Fields]] = {
     "memory": info_memory,
     "persistence": _persistence,
     "stats": _stats,
-    "replication": _replication,
+    "replication": info_replication,
     "cpu": _cpu,
     "modules": _modules,
     "commandstats": _commandstats,

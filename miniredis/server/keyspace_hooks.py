@@ -25,6 +25,7 @@ from miniredis.keyspace.object import (
     lfu_log_incr,
 )
 from miniredis.keyspace.quicklist import PACKED_THRESHOLD, PACKED_THRESHOLD_MAX
+from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import Probe
 from miniredis.server.blocked import Blocking
 from miniredis.server.config_numbers import memtoull
@@ -59,6 +60,8 @@ class KeyspaceHooks(Stats):
     probe: Probe
     probed: bool
     propagation: Propagation
+    slave_keys_with_expire: SlaveKeysWithExpire
+    writable_replica: bool
     quicklist_packed_threshold: int
     ttl_clock_frozen: bool
 
@@ -118,6 +121,13 @@ class KeyspaceHooks(Stats):
         """Whether the running command comes over the link to our primary."""
         return self.current_client is not None and bool(self.current_client.flags & CLIENT_MASTER)
 
+    def expire_was_set(self, db: RedisDb, key: bytes, when: int) -> None:
+        """*key* got a TTL; a writable replica remembers what a client did. db.c: setExpire()"""
+        if self.probed:
+            self.probe.expire_set(db.id, key, when)
+        if self.writable_replica and self.current_client is not None and not self.serving_master():
+            self.slave_keys_with_expire.remember(db, key)
+
     def check_client_pause_timeout_and_return_if_paused(self) -> bool:
         """See ``server/pause.py``."""
         return self.pause.type != 0 and self.pause.check_timeout()
@@ -140,14 +150,31 @@ class KeyspaceHooks(Stats):
         """Whether a time to live is past when it is set. expire.c: checkAlreadyExpired()"""
         return when <= self.ttl_clock_ms() and not self.loading and self.masterhost is None
 
-    def empty_data(self, databases: list[RedisDb]) -> None:
-        """Drop all keys of *databases*. db.c: emptyData()"""
+    def empty_data(self, databases: list[RedisDb]) -> int:
+        """Drop all keys of *databases*; how many there were. db.c: emptyData()"""
         for db in databases:
             self.blocking.scan_database_for_deleted_streams(db, None)
             touch_all_watched_keys_in_db(db, None)
             if self.probed:
                 self.probe.emptied(db.id)
-        self.dirty += sum(db.empty() for db in databases)
+        if databases is self.databases:
+            self.slave_keys_with_expire.flush()
+        return sum(db.empty() for db in databases)
+
+    def access_time_after_load(self) -> Callable[[RedisObject], int]:
+        """The ``lru`` field that a value gets when it is loaded, from the one it had.
+
+        An access time is saved under an LRU policy, a counter under an LFU policy.
+        rdb.c: rdbSaveKeyValuePair(), object.c: objectSetLRUOrLFU()
+        """
+        if self.maxmemory_lfu:
+            minutes = lfu_get_time_in_minutes(self.mstime // 1000)
+            decay_time = self.config.lfu_decay_time
+            return lambda o: minutes << 8 | lfu_decr_and_return(o, minutes, decay_time)
+        if "lru" in self.config.maxmemory_policy:
+            return lambda o: o.lru
+        now = self.lru_clock()
+        return lambda o: now
 
     def swap_databases(self, db1: RedisDb, db2: RedisDb) -> None:
         """Exchange the contents of two databases. db.c: dbSwapDatabases()"""
@@ -179,12 +206,12 @@ class KeyspaceHooks(Stats):
 
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None:
         """Queue the DEL or UNLINK of an expired key. db.c: propagateDeletion()"""
-        if self.propagation.active:
+        if self.propagation.targets:
             self.propagation.also_propagate(db.id, [b"UNLINK" if lazy else b"DEL", key])
 
     def propagate_pending_commands(self) -> None:
         """Send what was queued, one by one. server.c: propagatePendingCommands()"""
-        if self.propagation.active and not self.fixed_time_expire:
+        if self.propagation.targets and not self.fixed_time_expire:
             self.propagation.flush(transaction=False)
 
     def time_expire_del(self, delete: Callable[[], object]) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import (
+    CLIENT_CLOSE_AFTER_REPLY,
     CLIENT_DENY_BLOCKING,
     CLIENT_DIRTY_CAS,
     CLIENT_DIRTY_EXEC,
@@ -23,7 +24,7 @@ from miniredis.commands.client_flags import (
 )
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError
-from miniredis.reply import NO_REPLY, NULL_ARRAY, Interleaved, Reply
+from miniredis.reply import NO_REPLY, NULL_ARRAY, InProtocol, Interleaved, Reply
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 CLIENT_SILENT = CLIENT_REPLY_OFF | CLIENT_REPLY_SKIP
+CLIENT_QUIET = CLIENT_SILENT | CLIENT_CLOSE_AFTER_REPLY
 
 
 @dataclass(slots=True)
@@ -38,10 +40,6 @@ class MultiState:
     """Commands queued since MULTI. server.h: multiState"""
 
     commands: list[tuple[Command, list[bytes]]] = field(default_factory=list)
-
-    def cmd_flags(self) -> set[str]:
-        """Flags of any command queued. O(N)"""
-        return set().union(*(cmd.flags for cmd, _ in self.commands))
 
 
 @dataclass(slots=True, eq=False)
@@ -94,19 +92,29 @@ def exec_command(c: Client) -> Reply:
     server.in_exec = True
     silent = c.flags & CLIENT_SILENT
     plain = not silent
+    closing = False
     outbox = c.outbox
     before = len(outbox)
+    resp = c.resp
     stream: list[Reply] = []
     try:
         for queued, args in c.mstate.commands:
             reply = server.call(c, queued, args)
             if len(outbox) > before:
-                stream += [outbox.pop() for _ in range(len(outbox) - before)][::-1]
+                messages = [outbox.pop() for _ in range(len(outbox) - before)][::-1]
+                if not closing:
+                    stream += messages
                 plain = False
-            if reply is NO_REPLY or c.flags & CLIENT_SILENT:
-                plain = False
-            else:
+            if c.resp != resp:  # HELLO: what was sent before it is in the older protocol
+                stream = [InProtocol(item, resp) for item in stream]
+                resp = c.resp
+            if reply is not NO_REPLY and not c.flags & CLIENT_QUIET:
                 stream.append(reply)
+            elif reply is not NO_REPLY and not c.flags & CLIENT_SILENT and not closing:
+                closing = True  # CLIENT KILL of oneself answers; nothing after it does
+                stream.append(reply)
+            else:
+                plain = False
     finally:
         server.in_exec = False
         c.cmd, c.argv = cmd, argv

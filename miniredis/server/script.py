@@ -23,22 +23,27 @@ from miniredis.commands.client_flags import (
     CLIENT_DENY_BLOCKING,
     CLIENT_MULTI,
     CLIENT_SCRIPT,
+    PROPAGATE_BOTH,
 )
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError
-from miniredis.scripting.arguments import number_text, parse_number, tostring
-from miniredis.scripting.convert import error_text, to_lua, to_reply
-from miniredis.scripting.errors import RedisError, ScriptError
-from miniredis.scripting.flags import ALLOW_OOM, NO_WRITES, ScriptFlags, extract_shebang_flags
+from miniredis.scripting.convert import to_reply
+from miniredis.scripting.errors import ScriptError
+from miniredis.scripting.flags import (
+    ALLOW_OOM,
+    NO_WRITES,
+    ScriptFlags,
+    extract_shebang_flags,
+)
 from miniredis.server.client import Client
+from miniredis.server.functions import Function, Functions
+from miniredis.server.script_replica import refused_command, refused_stale, refused_writer
 
 if TYPE_CHECKING:
     from miniredis.scripting.lua import Lua
     from miniredis.server.server import Server
 
-PROPAGATE_NONE, PROPAGATE_AOF, PROPAGATE_REPL = 0, 1, 2
-LL_DEBUG, LL_VERBOSE, LL_NOTICE, LL_WARNING = range(4)
-REDIS_VERSION_NUM = 0x0007000F
+PROPAGATE_NONE = 0
 BUSY_POLL_S = 0.001  # how long others may run at each look of a script that is too slow
 SCRIPT_NAME = b"@user_script"
 ERROR_TEXT_LEN = 100  # bytes of an error that is no table
@@ -64,6 +69,7 @@ class ScriptRun:
 
     __slots__ = (
         "allow_oom",
+        "cached_ms",
         "caller",
         "is_eval",
         "killed",
@@ -81,8 +87,9 @@ class ScriptRun:
         self.is_eval = is_eval
         self.read_only = ro or NO_WRITES in flags
         self.allow_oom = ALLOW_OOM in flags
-        self.repl = PROPAGATE_AOF | PROPAGATE_REPL
+        self.repl = PROPAGATE_BOTH
         self.start_us = 0
+        self.cached_ms = 0  # the clock of look-ups outside
         self.timed_out = False
         self.killed = False
         self.wrote = False
@@ -101,15 +108,16 @@ class Scripting:
         self.while_blocked: list[Callable[[], None]] = []  # transports that must be turned
         self._lua: Lua | None = None
         self._client: Client | None = None
-        self._wall = SystemClock()  # a script's time is the machine's, whatever the server's
+        self.wall = SystemClock()  # a script's time is the machine's, whatever the server's
+        self.functions = Functions(self)
 
     @property
     def lua(self) -> Lua:
         """The interpreter for EVAL."""
         if self._lua is None:
-            from miniredis.scripting.lua import Lua
+            from miniredis.server.script_api import RedisApi  # lupa is loaded with it
 
-            self._lua = Lua(self)
+            self._lua = RedisApi(self).lua
         return self._lua
 
     @property
@@ -162,6 +170,15 @@ class Scripting:
         lua = self.lua
         return self.run(run, script.flags, lua, lua.eval_function, script.function, keys, argv)
 
+    def fcall(
+        self, c: Client, function: Function, keys: list[bytes], argv: list[bytes], ro: bool
+    ) -> Any:
+        """Run a function for a client; its reply. functions.c: fcallCommandGeneric()"""
+        run = ScriptRun(c, function.name, function.flags, ro, is_eval=False)
+        lua = self.functions.lua
+        callback = function.callback
+        return self.run(run, function.flags, lua, lua.call_function, callback, keys, argv)
+
     def run(
         self,
         run: ScriptRun,
@@ -209,28 +226,28 @@ class Scripting:
         script.c: scriptPrepareForRun()
         """
         server, caller = self.server, run.caller
-        if not flags.compat and NO_WRITES not in flags:
-            if server.masterhost is not None and server.repl_slave_ro:
-                raise CommandError(
-                    "READONLY Can not run script with write flag on readonly replica"
-                )
-            if caller.cmd is not None and "readonly" in caller.cmd.flags:
-                raise CommandError(
-                    "ERR Can not execute a script with write flag using *_ro command."
-                )
+        refused = refused_stale(server, flags) or refused_writer(server, caller, flags)
+        if refused is not None:
+            raise refused
         client = self.client
         client.db, client.resp = caller.db, 2
         client.flags |= caller.flags & CLIENT_MULTI
-        client.propagates = True
-        run.start_us = self._wall.us()
+        client.propagates = PROPAGATE_BOTH
+        run.start_us = self.wall.us()
         self.running = run
+        # Until 7.0 look-ups of a script see the time at which it began, even inside EXEC.
+        run.cached_ms = server.mstime
+        if not server.ttl_clock_frozen:
+            server.mstime = server.now_ms()
 
     def reset_run(self) -> None:
         """No script runs any more. script.c: scriptResetRun()"""
         run, self.running = self.running, None
         self.client.flags &= ~CLIENT_MULTI
-        if run is not None and run.timed_out:
-            self.server.update_gates()
+        if run is not None:
+            self.server.mstime = run.cached_ms
+            if run.timed_out:
+                self.server.update_gates()
 
     def failure(
         self,
@@ -251,22 +268,22 @@ class Scripting:
         error.counted = counted
         raise error
 
-    def interrupt(self) -> bool:
-        """Called now and then from inside a script: whether it was killed.
+    def interrupt(self) -> str | None:
+        """Called now and then from inside a script: why it must end, or None.
 
         script.c: scriptInterrupt()
         """
         run = self.running
         if run is None:
-            return False
+            return self.functions.interrupt()
         if not run.timed_out:
             threshold = self.server.config.busy_reply_threshold
-            if not threshold or self._wall.us() - run.start_us < threshold * 1000:
-                return False
+            if not threshold or self.wall.us() - run.start_us < threshold * 1000:
+                return None
             run.timed_out = True
             self.server.update_gates()
         self.process_events_while_blocked()
-        return run.killed
+        return "ERR Script killed by user with SCRIPT KILL..." if run.killed else None
 
     def process_events_while_blocked(self) -> None:
         """Let other clients speak in the middle of a script.
@@ -275,6 +292,7 @@ class Scripting:
         """
         server = self.server
         saved = server.current_client, server.fixed_time_expire, server.in_exec
+        mstime = server.mstime
         server.current_client, server.fixed_time_expire, server.in_exec = None, 0, False
         try:
             for turn in self.while_blocked:
@@ -282,6 +300,7 @@ class Scripting:
             server.unblocked.wait(BUSY_POLL_S)  # gives the lock away
         finally:
             server.current_client, server.fixed_time_expire, server.in_exec = saved
+            server.mstime = mstime
 
     def kill(self, is_eval: bool) -> None:
         """Ask the running script to end. script.c: scriptKill()"""
@@ -320,7 +339,7 @@ class Scripting:
         assert cmd is not None
         if cmd.is_write:
             run.wrote = True
-        c.propagates = run.repl != PROPAGATE_NONE
+        c.propagates = run.repl
         return server.call(c, cmd, argv)
 
     def _refusal(
@@ -332,17 +351,7 @@ class Scripting:
             return CommandError("ERR Wrong number of args calling Redis command from script")
         if self.deny_scripts and "noscript" in cmd.flags:
             return CommandError("ERR This Redis command is not allowed from script")
-        if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
-            return CommandError("ERR Write commands are not allowed from read-only scripts.")
-        server = self.server
-        if (
-            cmd.is_write
-            and not run.wrote
-            and server.masterhost is not None
-            and server.repl_slave_ro
-        ):
-            return CommandError("READONLY You can't write against a read only replica.")
-        return None
+        return refused_command(self.server, run, cmd)
 
     def _count_rejected(self, cmd: Command | None, error: CommandError) -> None:
         server = self.server
@@ -350,155 +359,3 @@ class Scripting:
         if cmd is not None:
             stats = server.command_stats.get(cmd) or server.new_command_stats(cmd)
             stats.rejected_calls += 1
-
-    # -- the functions of the table ``redis`` ---------------------------------------------
-
-    def redis_functions(self) -> dict[str, Callable[..., Any]]:
-        """By name; script_lua.c: luaRegisterRedisAPI(), eval.c: scriptingInit()."""
-        return {
-            "call": self._redis_call,
-            "pcall": self._redis_pcall,
-            "log": self._redis_log,
-            "setresp": self._redis_setresp,
-            "sha1hex": _redis_sha1hex,
-            "error_reply": self._redis_error_reply,
-            "status_reply": self._redis_status_reply,
-            "set_repl": self._redis_set_repl,
-            "acl_check_cmd": self._redis_acl_check_cmd,
-            "breakpoint": lambda *_: False,
-            "debug": lambda *_: None,
-            "replicate_commands": lambda *_: True,
-        }
-
-    def redis_values(self) -> dict[str, Any]:
-        """Constants of the table ``redis``."""
-        return {
-            "LOG_DEBUG": LL_DEBUG,
-            "LOG_VERBOSE": LL_VERBOSE,
-            "LOG_NOTICE": LL_NOTICE,
-            "LOG_WARNING": LL_WARNING,
-            "REPL_NONE": PROPAGATE_NONE,
-            "REPL_AOF": PROPAGATE_AOF,
-            "REPL_SLAVE": PROPAGATE_REPL,
-            "REPL_REPLICA": PROPAGATE_REPL,
-            "REPL_ALL": PROPAGATE_AOF | PROPAGATE_REPL,
-            "REDIS_VERSION": b"7.0.15",
-            "REDIS_VERSION_NUM": REDIS_VERSION_NUM,
-        }
-
-    def _redis_call(self, *args: Any) -> Any:
-        reply = self._command(args, "call")
-        if reply.__class__ is CommandError:
-            raise RedisError(error_text(reply.text), counted=True)
-        return self._to_lua(reply)
-
-    def _redis_pcall(self, *args: Any) -> Any:
-        try:
-            return self._to_lua(self._command(args, "pcall"))
-        except RedisError as error:
-            return self.lua.field(b"err", error.message)
-
-    def _command(self, args: tuple[Any, ...], name: str) -> Any:
-
-        self._need_run("call/pcall")
-        if not args:
-            raise RedisError("ERR Please specify at least one argument for this redis lib call")
-        argv = []
-        for arg in args:
-            kind = arg.__class__
-            if kind is bytes:
-                argv.append(arg)
-            elif kind is int or kind is float:
-                argv.append(number_text(arg))
-            else:
-                raise RedisError("ERR Lua redis lib command arguments must be strings or integers")
-        return self.call(argv)
-
-    def _to_lua(self, reply: Any) -> Any:
-        if reply.__class__ is bytes or reply.__class__ is int:
-            return reply
-
-        return to_lua(self.lua, reply, self.client.resp)
-
-    def _need_run(self, name: str) -> ScriptRun:
-        if self.running is None:
-            raise RedisError(f"ERR redis.{name} can only be called inside a script invocation")
-        return self.running
-
-    def _redis_log(self, *args: Any) -> None:
-        if len(args) < 2:
-            raise RedisError("ERR redis.log() requires two arguments or more.")
-        level = _number(args[0])
-        if level is None:
-            raise RedisError("ERR First argument must be a number (log level).")
-        if not LL_DEBUG <= level <= LL_WARNING:
-            raise RedisError("ERR Invalid debug level.")
-        words = [_text(arg) for arg in args[1:]]
-        self.log.append((int(level), b" ".join(word for word in words if word is not None)))
-
-    def _redis_setresp(self, *args: Any) -> None:
-        self._need_run("setresp")
-        if len(args) != 1:
-            raise RedisError("ERR redis.setresp() requires one argument.")
-        resp = int(_number(args[0]) or 0)
-        if resp not in (2, 3):
-            raise RedisError("ERR RESP version must be 2 or 3.")
-        self.client.resp = resp
-
-    def _redis_error_reply(self, *args: Any) -> Any:
-        if len(args) != 1 or not isinstance(args[0], bytes):
-            return self.lua.field(b"err", b"ERR wrong number or type of arguments")
-        # A leading minus may stand or not; without a code it gets one.
-        text = args[0].removeprefix(b"-")
-        code, space, rest = text.partition(b" ")
-        if not space:
-            code, rest = b"ERR", text
-        return self.lua.field(b"err", code + b" " + rest.strip(b"\r\n"))
-
-    def _redis_status_reply(self, *args: Any) -> Any:
-        if len(args) != 1 or not isinstance(args[0], bytes):
-            return self.lua.field(b"err", b"ERR wrong number or type of arguments")
-        return self.lua.field(b"ok", args[0])
-
-    def _redis_set_repl(self, *args: Any) -> None:
-        run = self._need_run("set_repl")
-        if len(args) != 1:
-            raise RedisError("ERR redis.set_repl() requires two arguments.")
-        flags = int(_number(args[0]) or 0)
-        if flags & ~(PROPAGATE_AOF | PROPAGATE_REPL):
-            raise RedisError(
-                "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE."
-            )
-        run.repl = flags
-
-    def _redis_acl_check_cmd(self, *args: Any) -> bool:
-        self._need_run("acl_check_cmd")
-        argv = [_text(arg) for arg in args]
-        if not argv:
-            raise RedisError("ERR Please specify at least one argument for this redis lib call")
-        words = [word for word in argv if word is not None]
-        if len(words) != len(argv):
-            raise RedisError("ERR Lua redis lib command arguments must be strings or integers")
-        if lookup(words) is None:
-            raise RedisError("ERR Invalid command passed to redis.acl_check_cmd()")
-        return True
-
-
-def _number(value: Any) -> float | None:
-    """lua_tonumber()"""
-    if isinstance(value, bytes):
-        return parse_number(value)
-    return value if value.__class__ in (int, float) else None
-
-
-def _text(value: Any) -> bytes | None:
-    """lua_tolstring()"""
-    if value.__class__ in (int, float):
-        return tostring(value)
-    return value if isinstance(value, bytes) else None
-
-
-def _redis_sha1hex(*args: Any) -> bytes:
-    if len(args) != 1:
-        raise RedisError("ERR wrong number of arguments")
-    return hashlib.sha1(_text(args[0]) or b"").hexdigest().encode()

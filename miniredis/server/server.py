@@ -12,14 +12,15 @@ from __future__ import annotations
 import random
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NoReturn
 
 import miniredis.commands.all  # noqa: F401  (fills the table)
-from miniredis.clock import Clock, CostModel, SkewedClock, SystemClock, VirtualClock
+from miniredis.clock import Clock, CostModel, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,
     CLIENT_CLOSE_AFTER_REPLY,
+    CLIENT_MASTER,
+    CLIENT_SLAVE,
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.pubsub import pubsub_unsubscribe_all
@@ -35,20 +36,26 @@ from miniredis.keyspace.expire import (
 )
 from miniredis.keyspace.notify import NOTIFY_EVERYTHING
 from miniredis.keyspace.quicklist import PACKED_THRESHOLD
+from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.arguments import (
+    check_clock,
+    check_options,
+    refuse_copy,
+)
 from miniredis.server.blocked import Blocking
 from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
 from miniredis.server.idle import IdleTime
-from miniredis.server.info import gen_redis_info_string
 from miniredis.server.keyspace_hooks import KeyspaceHooks
-from miniredis.server.latency import LatencyMonitor, create_latency_report
+from miniredis.server.latency import LatencyMonitor
 from miniredis.server.listeners import Listeners
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
+from miniredis.server.outside import Outside
 from miniredis.server.pause import (
     CLIENT_PAUSE_ALL,
     CLIENT_PAUSE_OFF,
@@ -56,6 +63,10 @@ from miniredis.server.pause import (
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
+from miniredis.server.repl_family import join_family
+from miniredis.server.repl_link import LOCALHOST
+from miniredis.server.replication import Replication
+from miniredis.server.replication_api import ReplicationApi
 from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
@@ -64,13 +75,7 @@ from miniredis.structs.hashing import HashFunction, fast_hash
 IDLE_CRONS_ENOUGH = 100  # missed cron runs without a deletion after which the rest is skipped
 
 
-class Sink(Protocol):
-    """A listener to the replication stream: a replica link, an append-only file, a test."""
-
-    def __call__(self, dbid: int, argv: list[bytes]) -> None: ...
-
-
-class Server(Listeners, KeyspaceHooks):
+class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
     """A Redis server in this process.
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
@@ -79,8 +84,12 @@ class Server(Listeners, KeyspaceHooks):
     the version of Redis whose expiry it is, see ``keyspace/engines.py``; *stale_gate* chooses
     between the gate as it is and as it was meant, see ``keyspace/expire.py``. *probe*
     hears internal events; *record_history* keeps what happens to each key, see
-    ``server/listeners.py``. Other keywords are parameters of redis.conf in Python's
-    spelling, e.g. ``hz=100``, ``active_expire_effort=5``, ``databases=4``.
+    ``server/listeners.py``.
+
+    *replica_of* makes it a replica of another server, on that server's clock;
+    *link_delay_ms* is how long a message between the two takes. Other keywords are
+    parameters of redis.conf in Python's spelling, e.g. ``hz=100``,
+    ``active_expire_effort=5``, ``databases=4``.
 
     Plain attributes carry Redis's names. All of them may be read; ``lock`` is held while
     a command or a time event runs.
@@ -96,16 +105,16 @@ class Server(Listeners, KeyspaceHooks):
         expire_engine: str | Engine = DEFAULT_ENGINE,
         stale_gate: StaleGate = StaleGate.DEAD,
         probe: Probe = SILENT,
+        replica_of: Server | None = None,
+        link_delay_ms: float = 0,
         record_history: bool = False,
         **config: Any,
     ) -> None:
+        if replica_of is not None:
+            clock, config = join_family(replica_of, clock, config)
         self.clock = SystemClock() if clock is None else clock
-        if isinstance(self.clock, SkewedClock):
-            raise TypeError("a Server needs the true clock; a SkewedClock is for its clients")
-        if not isinstance(self.clock, Clock):
-            raise TypeError(f"clock must be a SystemClock or VirtualClock, not {clock!r}")
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
-            raise TypeError(f"seed must be an int or None, not {seed!r}")
+        check_clock(self.clock)
+        check_options(seed, cost, hash_function, stale_gate, record_history)
         self.seed = random.SystemRandom().getrandbits(63) if seed is None else seed
         self.rng = random.Random(self.seed)
         self.hash_function = hash_function or fast_hash(self.seed)
@@ -113,28 +122,35 @@ class Server(Listeners, KeyspaceHooks):
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
         self.config = Config(**config)
+        self.repl_slave_ro: bool = self.config.replica_read_only
+        self.masterhost: str | None = None
+        self.us = self.clock.us()  # cached clock, and the highest one seen by a command
+        self.mstime = self.us // 1000
+        # Servers that replicate each other share one lock, lest two wait for each other's.
+        self.lock = threading.RLock() if replica_of is None else replica_of.lock
+        self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
-        self.lock = threading.RLock()
-        self.closed = False
+        self.closing = self.closed = False
         self.config.on_change = self.apply_config
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
-        self.us = self.clock.us()  # cached clock, and the highest one seen by a command
-        self.mstime = self.us // 1000
         self.start_us = self.us
         # Depth of call(). Redis has a second counter, in_nested_call, that goes with it; from
         # 7.2 on there is one, execution_nesting.
         self.fixed_time_expire = 0
         self.in_exec = False
         self.loading = False
-        self.masterhost: str | None = None
         self.current_client: Client | None = None
         self.clients: dict[int, Client] = {}
+        self.clients_to_close: deque[Client] = deque()
         self.next_client_id = 1
         self.pubsub_channels: dict[bytes, dict[Client, None]] = {}
         self.pubsub_patterns: dict[bytes, dict[Client, None]] = {}
         self.pubsub_shard_channels: dict[bytes, dict[Client, None]] = {}
-        self.unblocked = threading.Condition(self.lock)
+        # One for all of them too: what one does may be what another one's client waits for.
+        self.unblocked: threading.Condition = (
+            threading.Condition(self.lock) if replica_of is None else replica_of.unblocked
+        )
         self.blocked_clients = 0
         self.unblocked_clients: deque[Client] = deque()
         self.ready_keys: list[tuple[RedisDb, bytes]] = []  # in the order they became ready
@@ -159,6 +175,7 @@ class Server(Listeners, KeyspaceHooks):
         engine = find_engine(expire_engine)
         self.databases = [engine.database(id, self) for id in range(self.config.databases)]
         self.expire_engine: ExpireEngine = engine.cycle(self, stale_gate)
+        self.slave_keys_with_expire = SlaveKeysWithExpire(self)
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
@@ -169,6 +186,13 @@ class Server(Listeners, KeyspaceHooks):
             self.clock.attach(self)
         if record_history:
             self.record_history()
+        self.repl.peers.append(self)
+        self.link_delay_ms = link_delay_ms
+        if replica_of is not None:
+            self.repl.begin_as_replica(LOCALHOST, replica_of.config.port)
+        elif self.config.replicaof is not None:
+            host, port = self.config.replicaof
+            self.repl.begin_as_replica(host.decode("utf-8", "surrogateescape"), port)
 
     # -- listeners ------------------------------------------------------------------
 
@@ -178,8 +202,10 @@ class Server(Listeners, KeyspaceHooks):
         events: int = self.config.notify_keyspace_events
         probe = self._probe
         self.notify_mask = NOTIFY_EVERYTHING if hears(probe, "keyspace_event") else events
-        self.propagation.active = hears(probe, "propagated") or bool(self.propagation.sinks)
+        self.propagation.update_targets(hears(probe, "propagated"))
         self.overheard = self.propagation.active or bool(self.monitors) or hears(probe, "command")
+        self.writable_replica = self.masterhost is not None and not self.repl_slave_ro
+        self.hears_expires = self.probed or self.writable_replica
 
     # -- configuration --------------------------------------------------------------
 
@@ -189,12 +215,12 @@ class Server(Listeners, KeyspaceHooks):
         self.hz = config.hz
         self.active_expire_effort: int = config.active_expire_effort
         self.activerehashing: bool = config.activerehashing
+        self.repl_slave_ro = config.replica_read_only
         self.update_listeners()
         self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
         self.latency_monitor_threshold: int = config.latency_monitor_threshold
         self.latency_tracking: bool = config.latency_tracking
         self.maxmemory_lfu = "lfu" in config.maxmemory_policy
-        self.repl_slave_ro: bool = config.replica_read_only
         # The shortest command in µs that slow log or latency monitor want to hear of.
         thresholds = []
         if config.slowlog_log_slower_than >= 0:
@@ -212,6 +238,8 @@ class Server(Listeners, KeyspaceHooks):
             self.pause.type != CLIENT_PAUSE_OFF
             or bool(config.requirepass)
             or config.enable_debug_command != PROTECTED_ACTION_YES
+            or self.masterhost is not None
+            or config.min_replicas_to_write > 0
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
         )
@@ -225,6 +253,7 @@ class Server(Listeners, KeyspaceHooks):
         """
         with self.lock:
             self._check_open()
+            self.free_clients_in_async_free_queue()
             c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
             self.next_client_id += 1
             if self.config.requirepass:
@@ -233,18 +262,51 @@ class Server(Listeners, KeyspaceHooks):
             self.stat_numconnections += 1
             return c
 
+    def client_limit_reached(self) -> bool:
+        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
+
+        networking.c: acceptCommonHandler()
+        """
+        with self.lock:
+            if len(self.clients) < self.config.maxclients:
+                return False
+            self.stat_rejected_conn += 1
+            return True
+
+    def free_client_async(self, c: Client) -> None:
+        """Forget a client at once, or, if something runs just now, soon.
+
+        For a transport that the garbage collector takes away, which it may do in the middle
+        of a command. networking.c: freeClientAsync()
+        """
+        self.clients_to_close.append(c)
+        if not self.lock._is_owned() and self.lock.acquire(blocking=False):  # type: ignore[attr-defined]
+            try:
+                self.free_clients_in_async_free_queue()
+            finally:
+                self.lock.release()
+
+    def free_clients_in_async_free_queue(self) -> None:
+        """Forget the clients that have waited for it. networking.c"""
+        while self.clients_to_close:
+            self.free_client(self.clients_to_close.popleft())
+
     def free_client(self, c: Client) -> None:
         """Forget a client whose connection has ended. networking.c: freeClient()"""
         with self.lock:
             if self.clients.pop(c.id, None) is None:
                 return
+            was_blocked = c.blocked
             pubsub_unsubscribe_all(c)
             unwatch_all_keys(c)
             self.pause.forget(c)
             self.blocking.forget(c)
             self.stop_monitoring(c)
             c.outbox.clear()
+            if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
+                self.repl.client_freed(c, was_blocked)
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
+            self.unblocked.notify_all()  # a thread that waits for this client
 
     def start_monitoring(self, c: Client) -> None:
         """Send *c* every command from now on: MONITOR."""
@@ -262,7 +324,6 @@ class Server(Listeners, KeyspaceHooks):
         with self.lock:
             self.free_client(c)
             c.on_close()
-            self.unblocked.notify_all()
 
     def pause_clients(self, end_ms: int, write_only: bool) -> None:
         """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
@@ -317,6 +378,7 @@ class Server(Listeners, KeyspaceHooks):
             self.unblocked_clients
             or self.expire_engine.timelimit_exit
             or self.blocking.timeout_due()
+            or self.repl.waits.get_ack_from_slaves
         ):
             self.before_sleep()
 
@@ -399,8 +461,10 @@ class Server(Listeners, KeyspaceHooks):
         """Pass on a command that has just run; the reply, unless it was sent here."""
         if self.monitors and not cmd.hidden_from_monitor:
             reply = replication_feed_monitors(c, argv, reply)
-        if self.propagation.active:
+        if self.propagation.targets:
             self.propagation.after_call(c, cmd, argv, changed)
+            if reply is not BLOCKED:
+                c.woff = self.repl.master_repl_offset
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
         return reply
@@ -471,13 +535,19 @@ class Server(Listeners, KeyspaceHooks):
         with self.lock:
             if self.blocked_clients:
                 self.blocking.handle_blocked_clients_timeout()
+            if self.clients_to_close:
+                self.free_clients_in_async_free_queue()
             if self.active_expire_enabled and self.masterhost is None:
                 if self.expire_engine.fast_cycle_wanted():
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
                 else:
                     self.ustime()  # a call that is refused has looked at the clock
+            if self.repl.waits.busy:
+                self.repl.waits.process_clients_waiting_replicas()
             if self.unblocked_clients:
                 self.blocking.process_unblocked_clients()
+            if self.repl.waits.get_ack_from_slaves:
+                self.repl.waits.send_getack_to_replicas()
             if self.ready_keys:
                 self.blocking.handle_clients_blocked_on_keys()
 
@@ -490,36 +560,13 @@ class Server(Listeners, KeyspaceHooks):
             self._check_open()
             return self.expire_engine.active_expire_cycle(type, record=True)
 
-    # -- looking in from outside -----------------------------------------------------
-
-    def dbsize(self, db: int = 0) -> int:
-        """Number of keys of a database, dead ones included. DBSIZE"""
-        self._check_db(db)
-        return len(self.databases[db])
-
-    def info(self, sections: Sequence[bytes] = ()) -> bytes:
-        """The text of INFO for some sections, or for the default ones."""
-        return gen_redis_info_string(self, sections)
-
-    def latency_report(self) -> str:
-        """The text of LATENCY DOCTOR."""
-        return create_latency_report(self)
-
-    def add_sink(self, sink: Sink) -> None:
-        """Let *sink* hear every command of the replication stream from now on."""
-        with self.lock:
-            self.propagation.add_sink(sink)
-
-    def clients_waiting(self) -> Iterable[Client]:
-        """Clients that are blocked now."""
-        with self.lock:
-            return [c for c in self.clients.values() if c.blocked]
-
     def close(self) -> None:
         """Answer no command any more and drop all clients. Harmless when called again."""
         with self.lock:
             if self.closed:
                 return
+            self.closing = True
+            self.repl.shut_down()
             for c in list(self.clients.values()):
                 self.kill_client(c)
             self.closed = True
@@ -528,10 +575,8 @@ class Server(Listeners, KeyspaceHooks):
                 self.clock.detach(self)
             self.unblocked.notify_all()
 
-    def _check_db(self, db: int) -> None:
-        """``ValueError`` unless there is a database of this number."""
-        if not 0 <= db < len(self.databases):
-            raise ValueError(f"database {db!r} does not exist: 0...{len(self.databases) - 1}")
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        refuse_copy(self)
 
     def _check_open(self) -> None:
         if self.closed:
@@ -542,6 +587,7 @@ class Server(Listeners, KeyspaceHooks):
         for db in self.databases:
             db._check()
         self.el._check()
+        self.repl._check()
         self.blocking._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

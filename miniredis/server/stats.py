@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STATS_METRIC_SAMPLES = 16  # samples behind each instantaneous rate
 ERROR_CODE_LEN = 31  # bytes of an error in which the space after its code is looked for
+NO_ID = "0" * 40  # a replication id that stands for none
 RUN_ID_BITS = 160  # of a run or replication id, printed as 40 hexadecimal digits
 
 
@@ -99,6 +100,12 @@ class Stats:
         self.stat_keyspace_misses = 0
         self.stat_net_input_bytes = 0
         self.stat_net_output_bytes = 0
+        self.stat_net_repl_input_bytes = 0
+        self.stat_net_repl_output_bytes = 0
+        self.stat_sync_full = 0
+        self.stat_sync_partial_ok = 0
+        self.stat_sync_partial_err = 0
+        self.stat_unexpected_error_replies = 0
         self.stat_total_reads_processed = 0
         self.stat_total_writes_processed = 0
         self.stat_total_error_replies = 0

@@ -44,23 +44,22 @@ def let_time_pass(server: Server, ready: Callable[[], bool], until_us: int | Non
         with server.lock:
             if ready():
                 return True
-            next_us = server.next_event_us()
+            virtual = clock if isinstance(clock, VirtualClock) else None
+            # Another server's event may bring what this one waits for.
+            next_us = virtual.next_event_us() if virtual else server.family_next_event_us()
             if server.closed or next_us is None:
                 raise ServerClosedError("this miniredis server was closed")
-            if isinstance(clock, VirtualClock):  # other servers may bring what is waited for
-                next_us = min(next_us, clock.next_event_us() or next_us)
             now = clock.us()
             if until_us is not None:
                 if now >= until_us:
                     return False
                 next_us = min(next_us, until_us)
-            if not clock.virtual:
+            if virtual is None:
                 server.unblocked.wait(max(next_us - now, 0) / US_PER_SECOND)
-                server.process_events()
+                server.process_family_events()
                 continue
         # Without the lock, as this may drive other servers of the same clock too.
-        if isinstance(clock, VirtualClock):
-            clock.advance_to_us(max(next_us, now))
+        virtual.advance_to_us(max(next_us, now))
 
 
 def wait_for_reply(server: Server, c: Client) -> Reply:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from miniredis.clock import US_PER_MS, Clock
 
+ARRIVALS_FIRST = 1 << 62  # taken from the id of an arrival
 AE_NOMORE = -1  # returned by a callback that does not want to run again
 
 TimeProc = Callable[[], int]
@@ -51,7 +52,17 @@ class EventLoop:
 
     def create_time_event_at(self, when_us: int, proc: TimeProc) -> TimeEvent:
         """Call *proc* at the instant *when_us* in µs; Redis itself counts in ms. O(log N)."""
-        event = TimeEvent(self._next_id, when_us, proc)
+        return self._create(self._next_id, when_us, proc)
+
+    def create_arrival(self, when_us: int, proc: TimeProc) -> TimeEvent:
+        """Call *proc* when something arrives, before the time events of the same instant.
+
+        So the order is that of a turn of Redis's loop: sockets first. ae.c: aeProcessEvents()
+        """
+        return self._create(self._next_id - ARRIVALS_FIRST, when_us, proc)
+
+    def _create(self, id: int, when_us: int, proc: TimeProc) -> TimeEvent:
+        event = TimeEvent(id, when_us, proc)
         self._next_id += 1
         self._push(event)
         return event

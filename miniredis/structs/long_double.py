@@ -12,12 +12,16 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from miniredis.structs.c_numbers import digits_to_int, int_to_digits
+
 LDBL_MANT_DIG = 64  # bits of the mantissa
 LDBL_MAX_EXP = 16384  # values stay below 2**16384
 LDBL_MIN_EXP = -16445  # the smallest positive value is 2**-16445
 MAX_LONG_DOUBLE_CHARS = 5 * 1024  # Redis's buffer for one
 DECIMALS = 17
-CHUNK_DIGITS = 4000  # decimal digits that Python converts at once; its limit is 4300
+# An exponent beyond this over- or underflows whatever the digits are.
+POWER_MAX = LDBL_MAX_EXP + 4 * MAX_LONG_DOUBLE_CHARS
+POWER_DIGITS = 6  # more than POWER_MAX has
 
 _DECIMAL = re.compile(rb"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?\Z")
 _HEX = re.compile(rb"([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?(?:[pP]([+-]?\d+))?\Z")
@@ -61,11 +65,9 @@ def string2ld(text: bytes) -> Fraction | None:
         part = part or b""
         if not whole + part:
             return None
-        value = Fraction(_int_of_digits(whole + part, digit_base), digit_base ** len(part))
-        power = int(exp or 0)
-        # Beyond this the result over- or underflows whatever the digits are.
-        limit = LDBL_MAX_EXP + 4 * MAX_LONG_DOUBLE_CHARS
-        if value and abs(power) > limit:
+        value = Fraction(digits_to_int(whole + part, digit_base), digit_base ** len(part))
+        power = _power(exp or b"")
+        if value and abs(power) > POWER_MAX:
             return None
         rounded = round_long_double(value * Fraction(base) ** power) if value else value
         if rounded is None or (rounded == 0 and value != 0):
@@ -74,24 +76,16 @@ def string2ld(text: bytes) -> Fraction | None:
     return None
 
 
+def _power(exp: bytes) -> int:
+    """The exponent that is written, or one that is as good as it where it is too large."""
+    digits = exp.lstrip(b"+-").lstrip(b"0")
+    power = int(digits or b"0") if len(digits) <= POWER_DIGITS else POWER_MAX + 1
+    return -power if exp[:1] == b"-" else power
+
+
 def ld2string_human(value: Fraction) -> bytes:
     """*value* with up to 17 decimals and no trailing zeros. util.c: ld2string()"""
     scaled = round(abs(value) * 10**DECIMALS)
     whole, part = divmod(scaled, 10**DECIMALS)
-    text = f"{_digits_of_int(whole)}.{part:0{DECIMALS}d}".rstrip("0").rstrip(".")
+    text = f"{int_to_digits(whole)}.{part:0{DECIMALS}d}".rstrip("0").rstrip(".")
     return (b"-" if value < 0 and text != "0" else b"") + text.encode()
-
-
-def _int_of_digits(digits: bytes, base: int) -> int:
-    """int() of as many digits as fit into a long double, more than Python takes at once."""
-    head, tail = digits[:CHUNK_DIGITS], digits[CHUNK_DIGITS:]
-    if not tail:
-        return int(head, base)
-    scale: int = base ** len(tail)
-    return int(head, base) * scale + _int_of_digits(tail, base)
-
-
-def _digits_of_int(number: int) -> str:
-    """str() of any long double's whole part."""
-    head, tail = divmod(number, 10**CHUNK_DIGITS)
-    return f"{head}{tail:0{CHUNK_DIGITS}d}" if head else str(tail)

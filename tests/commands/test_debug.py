@@ -76,7 +76,18 @@ def test_sleep_of_no_time(clock: VirtualClock, call: Call, seconds: str) -> None
     assert clock.us() == before
 
 
-@pytest.mark.parametrize(("seconds", "us"), [("1e-3", 1000), (" .5x", 500_000), ("+2.", 2_000_000)])
+@pytest.mark.parametrize(
+    ("seconds", "us"),
+    [
+        ("1e-3", 1000),
+        (" .5x", 500_000),
+        ("+2.", 2_000_000),
+        ("0x1p-4", 62_500),
+        ("0X.1g", 62_500),
+        ("0x10", 16_000_000),
+        ("1" + "0" * 5000 + "e-5000", 1_000_000),
+    ],
+)
 def test_sleep_reads_numbers_as_c_does(
     clock: VirtualClock, call: Call, seconds: str, us: int
 ) -> None:
@@ -85,8 +96,34 @@ def test_sleep_reads_numbers_as_c_does(
 
 
 def test_sleep_is_bounded(clock: VirtualClock, call: Call) -> None:
-    assert call("DEBUG", "SLEEP", "1e300") is OK
+    assert call("DEBUG", "SLEEP", "1e12") is OK
     assert clock.us() == START_MS * 1000 + 10**15
+
+
+@pytest.mark.parametrize("seconds", ["1e300", "9223372036855", "inf", "nan", "-5", "x", ""])
+def test_what_is_too_long_for_c_is_no_sleep(clock: VirtualClock, call: Call, seconds: str) -> None:
+    """The conversion to 64 bits makes a negative number of it, which nanosleep() refuses."""
+    assert call("DEBUG", "SLEEP", seconds) is OK
+    assert clock.us() == START_MS * 1000
+
+
+@pytest.mark.parametrize(
+    ("switch", "on"),
+    [
+        ("4294967296", False),  # of a long the low 32 bits count
+        ("4294967297", True),
+        ("9" * 5000, True),  # a long at its limit is -1
+        ("-" + "9" * 5000, False),  # and at the other limit 0
+        ("0" * 5000 + "1", True),
+        (" +1", True),
+        ("1x", True),
+        ("x1", False),
+    ],
+)
+def test_a_switch_is_read_as_atoi_does(server: Server, call: Call, switch: str, on: bool) -> None:
+    """Tried on redis-server 7.0.15 by letting a key die."""
+    assert call("DEBUG", "SET-ACTIVE-EXPIRE", switch) is OK
+    assert server.active_expire_enabled is on
 
 
 def test_sleep_under_the_system_clock_takes_its_time() -> None:

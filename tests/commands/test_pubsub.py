@@ -212,13 +212,13 @@ def test_pubsub_tells_who_listens(a: Subscriber, b: Subscriber) -> None:
     )
 
 
-def test_publish_is_propagated_though_nothing_changes(server: Server, a: Subscriber) -> None:
-    heard: list[list[bytes]] = []
-    server.add_sink(lambda dbid, argv: heard.append(argv))
+def test_replicas_are_told_of_publish_though_nothing_changes(server: Server, a: Subscriber) -> None:
+    replicas, file = server.replication_stream(), server.append_only_stream()
     a("PUBLISH x y")
     a("SPUBLISH x y")
     a("PUBSUB NUMPAT")
-    assert heard == [[b"PUBLISH", b"x", b"y"], [b"SPUBLISH", b"x", b"y"]]
+    assert replicas.lines() == ["SELECT 0", "PUBLISH x y", "SPUBLISH x y"]
+    assert file.lines() == []
 
 
 def test_reply_off_does_not_silence_messages(a: Subscriber, b: Subscriber) -> None:

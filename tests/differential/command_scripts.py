@@ -503,6 +503,7 @@ KEYS = {
     """,
     "scanning": """
         SCAN 0
+        SCAN -1
         SET a 1
         SCAN 0
         SCAN 0 COUNT 100 MATCH a* TYPE string

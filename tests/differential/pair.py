@@ -39,13 +39,7 @@ class Pair:
         self.real[0](b"FLUSHALL")
         self.real_events()
         self.clock = VirtualClock(self.frozen.ms)
-        self.server = Server(
-            self.clock,
-            seed=1,
-            cost=FREE,
-            hash_function=self.hash_function,
-            notify_keyspace_events="AKEmn",
-        )
+        self.server = self.new_server()
         self.server.active_expire_enabled = False
         self.mine = [self.server.create_client() for _ in range(CLIENTS)]
         self.my_listener = self.server.create_client()
@@ -54,6 +48,15 @@ class Pair:
             for client, mine in zip(self.real, self.mine, strict=True):
                 client(b"HELLO", b"3")
                 mine.resp = 3
+
+    def new_server(self) -> Server:
+        return Server(
+            self.clock,
+            seed=1,
+            cost=FREE,
+            hash_function=self.hash_function,
+            notify_keyspace_events="AKEmn",
+        )
 
     def run_mine(self, client: Client, argv: tuple[bytes, ...]) -> bytes:
         reply = self.server.process_command(client, list(argv))

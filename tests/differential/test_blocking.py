@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.differential.blocking_pair import WAITERS, WaitingPair
 from tests.differential.pair import Step
 from tests.differential.test_state_machine import command
+from tests.differential.waiting import WAITERS, WaitingPair
 from tests.real.frozen import FrozenServer
 
 EXAMPLES = 300 if os.environ.get("CI") else 60

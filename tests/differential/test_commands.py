@@ -6,13 +6,15 @@ every script so are all values, encodings and times to live.
 
 from __future__ import annotations
 
+import re
 import shlex
 
 import pytest
 
-from tests.differential.command_scripts import SCRIPTS
+from tests.differential import c_habits, command_scripts
 from tests.differential.pair import Pair, Step
 
+SCRIPTS = command_scripts.SCRIPTS | c_habits.SCRIPTS
 LLONG_MIN, LLONG_MAX = -(2**63), 2**63 - 1
 
 
@@ -32,6 +34,7 @@ def parse(line: str, now_ms: int) -> Step:
     words = shlex.split(line.removeprefix("b: "))
     for name, value in values.items():
         words = [word.replace(name, value) for word in words]
+    words = [re.sub(r"\{(.)\*(\d+)\}", lambda m: m[1] * int(m[2]), word) for word in words]
     return which, tuple(word.encode() for word in words)
 
 

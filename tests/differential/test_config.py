@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from tests.differential.plain_server import (
     OurClient,
     RealClient,
     RealServer,
+    find_redis_server,
     shared_real_server,
 )
 
@@ -122,6 +124,11 @@ GETS = [
     "[a-c]*",
     "[^a-y]*",
     "server_cpulist server-cpulist *cpulist",
+    "HZ h?",
+    "h? HZ",
+    "HZ hz h?",
+    "h? hz HZ",
+    "sLave-priority *-priority",
     "hz\0x",
     "hz\0*",
     "h*\0x",
@@ -187,6 +194,9 @@ SETS = [
     "activerehashing ''",
     "activerehashing 1",
     "activerehashing yes!",
+    "activedefrag yes",
+    "activedefrag no",
+    "activedefrag x",
     "lazyfree-lazy-expire Yes",
     # integers
     "timeout ''",
@@ -239,6 +249,18 @@ SETS = [
     "maxmemory 0x10",
     "maxmemory +1",
     "repl-backlog-size 0",
+    "repl-backlog-size 1",
+    "repl-backlog-size 16383",
+    "repl-backlog-size 16385",
+    "repl-backlog-size 1 hz x",
+    "watchdog-period 1",
+    "watchdog-period 199",
+    "watchdog-period 201",
+    "watchdog-period -1",
+    "hz 100 watchdog-period 5",
+    "watchdog-period 5 hz 100",
+    "hz 1 watchdog-period 5",
+    "hz 1000 watchdog-period 1",
     "proto-max-bulk-len 1kb",
     "proto-max-bulk-len 1mb",
     "hash-max-listpack-value 1k",
@@ -347,6 +369,19 @@ BINARY_SETS = [
     (b"notify-keyspace-events", b"K\0Q"),
     (b"notify-keyspace-events", b"K\xff"),
     (b"save", b"60 1\0x"),
+    (b"save", b"\0"),
+    (b"save", b"\0abc"),
+    (b"save", b"\0 \0"),
+    (b"save", b"60\0 5"),
+    (b"save", b"5 \0"),
+    (b"oom-score-adj-values", b"1\0 2 3"),
+    (b"oom-score-adj-values", b"\0"),
+    (b"shutdown-on-sigint", b"save\0x"),
+    (b"shutdown-on-sigint", b"\0"),
+    (b"client-output-buffer-limit", b"\0"),
+    (b"latency-tracking-info-percentiles", b"\0"),
+    (b"latency-tracking-info-percentiles", b"50\0"),
+    (b"activedefrag", b"yes\0"),
     (b"nope\0x", b"1"),
     (b"nope\xff", b"1"),
 ]
@@ -381,3 +416,32 @@ def test_set(real: RealClient, ours: OurClient, line: str) -> None:
 @pytest.mark.parametrize("words", BINARY_SETS, ids=repr)
 def test_set_reads_as_c_does(real: RealClient, ours: OurClient, words: tuple[bytes, bytes]) -> None:
     compare_set(real, ours, list(words))
+
+
+def test_the_least_backlog_is_not_demanded_at_start() -> None:
+    server = RealServer(find_redis_server(), "--repl-backlog-size", "5", "--watchdog-period", "5")
+    mine = OurClient(Server(repl_backlog_size=5, watchdog_period=5))
+    names = ("repl-backlog-size", "watchdog-period")
+    try:
+        theirs = get(server.client(), *names)
+    finally:
+        server.stop()
+    assert get(mine, *names) == theirs == {b"repl-backlog-size": b"5", b"watchdog-period": b"200"}
+
+
+DIRECTORIES = ["/", "/tmp/", "/usr/../tmp", "/nonexistent", "", "/etc/hostname", "/tmp\0x", "."]
+
+
+def test_directories() -> None:
+    """In Redis the parameter is the process's directory; here it is only remembered."""
+    server = RealServer(find_redis_server(), "--enable-protected-configs", "yes")
+    mine = OurClient(Server(enable_protected_configs="yes"))
+    assert get(mine, "dir") == {b"dir": os.getcwdb()}
+    try:
+        theirs = server.client()
+        for path in [*DIRECTORIES, "/usr", "..", "tmp", "../usr"]:
+            assert mine("CONFIG", "SET", "dir", path) == theirs("CONFIG", "SET", "dir", path), path
+            if path != ".":
+                assert get(mine, "dir") == get(theirs, "dir")
+    finally:
+        server.stop()

@@ -117,7 +117,10 @@ class RealSide:
 
     def close(self) -> None:
         """Leave the server as others expect it, whatever became of the script."""
-        for command in (b"CONFIG SET requirepass ''", b"CONFIG SET notify-keyspace-events ''"):
+        for command in (
+            b"CONFIG SET requirepass ''",
+            b"CONFIG SET notify-keyspace-events '' min-replicas-to-write 0",
+        ):
             self.control.sendall(command + b"\r\n")
             assert self.control.recv(100) == b"+OK\r\n"
         self.control.sendall(b"CLIENT UNPAUSE\r\n")
@@ -773,6 +776,117 @@ SCRIPTS = {
         b: QUIT
         c: PING
     """,
+    "replicas_are_missing": """
+        p: CONFIG RESETSTAT
+        p: CONFIG SET min-replicas-to-write 1
+        a: SET k v
+        a: SET k
+        a: SET k v NOPE
+        a: GET k
+        a: DEL k
+        a: FLUSHALL
+        a: GETDEL k
+        a: SWAPDB 0 1
+        a: PUBLISH x y
+        a: PING
+        a: DEBUG POPULATE 1
+        a: DEL key:0
+        a: MULTI
+        a: PING
+        a: SET k v
+        a: EXEC
+        p: CONFIG SET min-replicas-to-write 0
+        a: DEL key:0
+        a: MULTI
+        a: SET k v
+        b: MULTI
+        b: GET k
+        p: CONFIG SET min-replicas-to-write 2
+        a: EXEC
+        a: EXEC
+        b: EXEC
+        b: SUBSCRIBE x
+        b: SET k v
+        b: GET k
+        m: MONITOR
+        m: SET k v
+        p: INFO errorstats
+        p: CONFIG SET min-replicas-max-lag 0
+        a: SET k v
+        p: CONFIG SET min-replicas-to-write 0 min-replicas-max-lag 10
+        a: DEL k
+        p: CONFIG RESETSTAT
+    """,
+    "events_of_ones_own_commands": """
+        p: CONFIG SET notify-keyspace-events KEAm
+        a: HELLO 3
+        a: PSUBSCRIBE __keyevent*
+        a: SET k v
+        a: EXPIRE k 100
+        a: EXPIRE k 100 NX
+        a: PEXPIREAT k 99999999999999
+        a: GETEX k EX 50
+        a: GETEX k PERSIST
+        a: GETEX k
+        a: GETEX k EX 0
+        a: EXPIRE k 50
+        a: PERSIST k
+        a: GETSET k w
+        a: SET k v GET
+        a: SET k v GET EX 100
+        a: SET k v NX GET
+        a: SET k v KEEPTTL
+        a: GETEX k PXAT 1
+        a: GETDEL k
+        a: SET k v
+        a: GETDEL k
+        a: SET k v
+        a: EXPIRE k -1
+        a: GETSET new v
+        a: MGET new k new l
+        a: MGET new new
+        a: MSET k 1 l 2
+        a: INCR k
+        a: INCRBYFLOAT k 1
+        a: APPEND k 1
+        a: SETRANGE k 0 2
+        a: COPY k m
+        a: RENAME m n
+        a: MOVE n 1
+        a: SETEX k 10 v
+        a: MULTI
+        a: MGET nope k
+        a: EXPIRE k 10
+        a: HELLO 2
+        a: GETDEL k
+        a: GETDEL k
+        a: MGET nope nope
+        a: EXEC
+        a: RESET
+        a: HELLO 3
+        a: PSUBSCRIBE __keyevent*
+        a: CLIENT REPLY OFF
+        a: MGET nope k
+        a: SET k v GET
+        a: EXPIRE k 10
+        a: GETDEL k
+        a: CLIENT REPLY ON
+        a: CLIENT REPLY SKIP
+        a: SET k v GET
+        a: GETDEL k
+        p: CONFIG SET notify-keyspace-events ''
+        p: SELECT 1
+        p: DEL n
+        p: SELECT 0
+        p: DEL new l
+    """,
+    "client_caching": """
+        a: CLIENT CACHING YES
+        a: CLIENT CACHING no
+        a: CLIENT CACHING x
+        a: CLIENT CACHING
+        a: CLIENT CACHING YES NO
+    """,
     "client_rest": """
         a: CLIENT GETREDIR
         a: CLIENT GETREDIR x
@@ -809,7 +923,6 @@ def test_help_gives_syntax_as_redis_does(real_side: RealSide, command: str) -> N
         for side in (ours, real_side)
     )
     missing = {
-        b"CACHING (YES|NO)",
         b"TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
     }
     missing.add(b"         [OPTIN] [OPTOUT] [NOLOOP]")

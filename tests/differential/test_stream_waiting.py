@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-import shlex
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.differential.pair import Step
+from tests.differential.test_blocking import parse
 from tests.differential.test_state_machine import command
 from tests.differential.waiting import WaitingPair
 from tests.real.frozen import FrozenServer
 
 EXAMPLES = 200 if os.environ.get("CI") else 40
 
-# Who says what; a number is time in ms.
+# In the language of ``test_blocking.py``.
 SCRIPTS = {
     "served": """
         1 XREAD BLOCK 0 STREAMS a $
@@ -34,12 +36,12 @@ SCRIPTS = {
         1 XREAD BLOCK 100 STREAMS a $
         2 XREAD BLOCK 50 STREAMS a $
         3 XREAD BLOCK 9223372036854775807 STREAMS a $
-        49
-        1
-        1
-        100
+        @49
+        @1
+        @1
+        @100
         0 XADD a 1-1 f v
-        100
+        @100
     """,
     "transactions": """
         1 XREAD BLOCK 0 STREAMS a $
@@ -73,8 +75,8 @@ SCRIPTS = {
         0 XADD a 666 f v
         0 XDEL a 666
         1 XREAD BLOCK 10 STREAMS a 665
-        11
-        100
+        @11
+        @100
         2 XREAD BLOCK 0 STREAMS a 665
         0 XSETID a 777
         0 XADD a 778 f v
@@ -106,7 +108,7 @@ SCRIPTS = {
         0 XADD a 2-2 f v
         0 EXEC
         0 XPENDING a g - + 10
-        200
+        @200
         0 XINFO CONSUMERS a g
     """,
     "gone": """
@@ -140,10 +142,10 @@ SCRIPTS = {
         0 RENAME b a
         1 XREADGROUP GROUP g c1 BLOCK 0 STREAMS a >
         0 RENAME a c
-        2 CLIENT UNBLOCK id:2
-        0 CLIENT UNBLOCK id:2
+        2 UNBLOCK 2
+        0 UNBLOCK 2
         2 XREAD BLOCK 0 STREAMS a $
-        0 CLIENT UNBLOCK id:2 ERROR
+        0 UNBLOCK 2 ERROR
         0 SELECT 1
         0 XADD a 9-9 f v
         0 SELECT 0
@@ -159,7 +161,7 @@ SCRIPTS = {
         0 PEXPIRE a 20
         1 XREADGROUP GROUP g c1 BLOCK 0 STREAMS a >
         2 XREAD BLOCK 0 STREAMS a $
-        30
+        @30
         0 EXISTS a
         0 XADD a 1-1 f v
     """,
@@ -167,26 +169,23 @@ SCRIPTS = {
 
 
 @pytest.fixture(scope="module")
-def waiting(frozen_server: FrozenServer) -> WaitingPair:
+def pair(frozen_server: FrozenServer) -> Iterator[WaitingPair]:
     if frozen_server.version < (7, 0):
-        pytest.skip("what is compared here is Redis 7.0")
-    return WaitingPair(frozen_server)
+        pytest.skip("the texts and options compared here are those of Redis 7.0")
+    pair = WaitingPair(frozen_server)
+    yield pair
+    pair.real_admin(b"DEBUG", b"SET-ACTIVE-EXPIRE", b"1")
+    pair.real_admin(b"CONFIG", b"SET", b"notify-keyspace-events", b"")
+    pair.close()
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 @pytest.mark.parametrize("resp", [2, 3])
-def test_script(waiting: WaitingPair, name: str, resp: int) -> None:
-    waiting.start(resp)
-    try:
-        for line in SCRIPTS[name].strip().splitlines():
-            first, *words = shlex.split(line)
-            if words:
-                if not waiting.blocked(int(first)):
-                    waiting.step(int(first), tuple(word.encode() for word in words))
-            else:
-                waiting.advance(int(first))
-    finally:
-        waiting.stop()
+def test_script(pair: WaitingPair, name: str, resp: int) -> None:
+    pair.start(resp)
+    for line in SCRIPTS[name].strip().splitlines():
+        pair.step(parse(line.strip()))
+    pair.compare_all()
 
 
 keys = st.sampled_from([b"a", b"b"])
@@ -214,7 +213,7 @@ commands = st.one_of(
     command(b"PEXPIRE", keys, b"25"),
     command(b"BLPOP", keys, b"0.02"),
     command(b"RPUSH", keys, b"x", b"y"),
-    command(b"CLIENT", b"UNBLOCK", st.sampled_from([b"id:1", b"id:2", b"id:3"])),
+    command(b"CLIENT", b"UNBLOCK", st.sampled_from([b"1", b"2", b"3"])),
     command(st.sampled_from([b"MULTI", b"EXEC", b"EXEC", b"DISCARD", b"FLUSHALL"])),
 )
 steps = st.lists(
@@ -233,15 +232,8 @@ steps = st.lists(
     suppress_health_check=list(HealthCheck),
 )
 @given(script=steps)
-def test_random_scripts(
-    waiting: WaitingPair, script: list[int | tuple[int, tuple[bytes, ...]]]
-) -> None:
-    waiting.start()
-    try:
-        for step in script:
-            if isinstance(step, int):
-                waiting.advance(step)
-            elif not waiting.blocked(step[0]):
-                waiting.step(*step)
-    finally:
-        waiting.stop()
+def test_random_scripts(pair: WaitingPair, script: list[Step]) -> None:
+    pair.start()
+    for step in script:
+        pair.step(step)
+    pair.compare_all()

@@ -1,91 +1,106 @@
-"""A frozen real server and a simulated one, in step, with clients that may be blocked.
-
-A step is sent without waiting for its reply. What any client has received by then is
-compared, on both sides, after the server has gone round its loop.
-"""
+"""A pair of servers whose clients may wait."""
 
 from __future__ import annotations
 
-from miniredis import Server, VirtualClock
-from miniredis.clock import FREE
 from miniredis.net.resp import encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
+from tests.differential.pair import CLIENTS, Pair, Step
 from tests.real.frozen import FrozenServer
 from tests.real.raw import RawClient
 
-CLIENTS = 4
-TURNS = 2  # of the loop, until what was done in one has been written
+WAITERS = 4
 
 
-class WaitingPair:
-    """``step(which, argv)`` or ``advance(ms)``; ``blocked(which)`` tells who must not speak."""
+class WaitingPair(Pair):
+    """A pair with more clients, some of which wait, and one on each side that never does.
+
+    After each step the same clients wait on both sides, and those that do no more have
+    had the same replies. A step of a client that waits is
+    left out.
+    """
 
     def __init__(self, frozen: FrozenServer) -> None:
-        self.frozen = frozen
-        self.control = RawClient(frozen.port)
-        self.control(b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0")
+        super().__init__(frozen)
+        self.real_admin = RawClient(frozen.port)
+        self.waiters = [RawClient(frozen.port) for _ in range(WAITERS)]
 
     def start(self, resp: int = 2) -> None:
-        self.control(b"FLUSHALL")
-        self.control(b"CONFIG", b"SET", b"notify-keyspace-events", b"AKEmn")
-        self.resp = resp
-        self.clock = VirtualClock(self.frozen.ms)
-        self.server = Server(self.clock, seed=1, cost=FREE, notify_keyspace_events="AKEmn")
-        self.server.active_expire_enabled = False
-        self.my_control = self.server.create_client()
-        # One more on each side listens to keyspace events.
-        self.real = [RawClient(self.frozen.port) for _ in range(CLIENTS + 1)]
-        self.mine = [self.server.create_client() for _ in range(CLIENTS + 1)]
-        self.ids = [client(b"CLIENT", b"ID")[1:-2] for client in self.real]
-        for real, mine in zip(self.real[:CLIENTS], self.mine[:CLIENTS], strict=True):
-            mine.resp = resp
-            real(b"HELLO", b"%d" % resp)
-        for real in self.real:
-            real.socket.setblocking(False)
-        self.step(CLIENTS, (b"PSUBSCRIBE", b"__key*"))
+        self.real = self.real[:CLIENTS]
+        super().start(resp)
+        for client in self.waiters:
+            client(b"RESET")
+            mine = self.server.create_client()
+            if resp == 3:
+                client(b"HELLO", b"3")
+                mine.resp = 3
+            self.real.append(client)
+            self.mine.append(mine)
+        self.my_admin = self.server.create_client()
+        self.real_ids = [client(b"CLIENT", b"ID")[1:-2] for client in self.real]
 
-    def stop(self) -> None:
-        for client in self.real:
-            client.close()
-        self.control(b"CONFIG", b"SET", b"notify-keyspace-events", b"")
-
-    def blocked(self, which: int) -> bool:
-        return self.mine[which].blocked
-
-    def step(self, which: int, argv: tuple[bytes, ...]) -> None:
-        """Let a client speak; ``id:2`` in *argv* stands for the id of client 2."""
-        self.real[which].send(*(self._complete(word, self.ids) for word in argv))
-        mine = self.mine[which]
-        my_ids = [b"%d" % client.id for client in self.mine]
-        reply = self.server.process_command(mine, [self._complete(word, my_ids) for word in argv])
-        if reply is not NO_REPLY and reply is not BLOCKED:
-            mine.outbox.append(reply)
-        self.compare(argv)
-
-    def _complete(self, word: bytes, ids: list[bytes]) -> bytes:
-        return ids[int(word[3:])] if word.startswith(b"id:") else word
-
-    def advance(self, ms: int) -> None:
-        self.frozen.advance_ms(ms)
-        self.clock.advance(ms)
-        self.compare(ms)
-
-    def compare(self, step: object) -> None:
-        for _ in range(TURNS):
-            self.control(b"PING")
-            self.server.process_command(self.my_control, [b"PING"])
-        for which, (real, mine) in enumerate(zip(self.real, self.mine, strict=True)):
-            got = b"".join(encode_reply(item, mine.resp) for item in mine.outbox)
-            mine.outbox.clear()
-            assert got == self._received(real), (which, step)
-        blocked = self.control(b"INFO", b"clients").split(b"blocked_clients:")[1].split()[0]
-        assert int(blocked) == sum(client.blocked for client in self.mine), step
+    def step(self, step: Step) -> None:
+        if isinstance(step, int):
+            super().step(step)
+            self.run_mine(self.my_admin, (b"PING",))  # a turn of the event loop
+        else:
+            self._command(*step)
+        self._compare_released()
+        assert self.my_events() == self.real_events(), step
         self.server._check()
 
-    def _received(self, client: RawClient) -> bytes:
-        data = b""
-        while True:
-            try:
-                data += client.socket.recv(1 << 16)
-            except BlockingIOError:
-                return data
+    def _command(self, which: int, words: tuple[bytes, ...]) -> None:
+        mine, real = self.mine[which], self.real[which]
+        if mine.blocked:
+            return
+        if words[:2] == (b"CLIENT", b"UNBLOCK") and len(words) > 2:
+            target = int(words[2]) % len(self.mine)
+            my_words = (*words[:2], b"%d" % self.mine[target].id, *words[3:])
+            real_words = (*words[:2], self.real_ids[target], *words[3:])
+        else:
+            my_words = real_words = tuple(self.complete(word) for word in words)
+        self._waited_before = {c for c in self.mine if c.blocked}
+        real.send(*real_words)
+        reply = self.server.process_command(mine, list(my_words))
+        if reply is BLOCKED:
+            self._await_blocked()
+            self._waited_before.add(mine)
+            return
+        got = b""
+        if mine not in self._waited_before:
+            got = b"".join(encode_reply(m, mine.resp) for m in mine.outbox)
+            mine.outbox.clear()
+        got += b"" if reply is NO_REPLY else encode_reply(reply, mine.resp)
+        assert got == real.read(), words
+
+    def _await_blocked(self) -> None:
+        """Ask until the real server has taken up the command; it does so at once or never."""
+        for _ in range(100):
+            if self._real_blocked() == self.server.blocked_clients:
+                return
+        raise AssertionError(f"waits here only: {self.server.clients_waiting()}")
+
+    def _real_blocked(self) -> int:
+        info = self.real_admin(b"INFO", b"clients")
+        return int(info.split(b"blocked_clients:")[1].split(b"\r\n")[0])
+
+    def _compare_released(self) -> None:
+        for mine, real in zip(self.mine, self.real, strict=True):
+            while mine.outbox:
+                assert encode_reply(mine.outbox.popleft(), mine.resp) == real.read()
+        assert self._real_blocked() == self.server.blocked_clients
+
+    def release_all(self) -> None:
+        """End all waits."""
+        for mine, id in zip(self.mine, self.real_ids, strict=True):
+            if mine.blocked:
+                self.run_mine(self.my_admin, (b"CLIENT", b"UNBLOCK", b"%d" % mine.id))
+                self.real_admin(b"CLIENT", b"UNBLOCK", id)
+        self._compare_released()
+
+    def compare_all(self) -> None:
+        self.release_all()
+        super().compare_all()
+
+    def close(self) -> None:
+        for client in (*self.real[:CLIENTS], *self.waiters, self.real_listener, self.real_admin):
+            client.close()

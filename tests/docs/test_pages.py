@@ -171,3 +171,16 @@ def test_the_tool_finds_nothing_to_complain_of(
     assert "page.md:13" in capsys.readouterr().out
     assert main(write=True) == 0
     assert main(write=False) == 0
+
+
+def test_the_figure_of_replicas_is_what_the_code_draws() -> None:
+    path = ROOT / "docs/figures/replicas.py"
+    spec = importlib.util.spec_from_file_location("replicas_figure", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    figure, text = module.draw()
+    drawn = (ROOT / "docs/figures/replicas.svg").read_text(encoding="utf-8")
+    assert text in drawn and len(drawn) < FIGURE_BYTES_MAX
+    for label in figure.axes[0].get_yticklabels():
+        assert f">{label.get_text()}</text>" in drawn

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from miniredis.keyspace.object import RedisObject
-from miniredis.keyspace.zset_object import (
+from miniredis.keyspace.zset_add import (
     ZADD_IN_GT,
     ZADD_IN_INCR,
     ZADD_IN_LT,
@@ -18,13 +18,15 @@ from miniredis.keyspace.zset_object import (
     ZADD_OUT_NAN,
     ZADD_OUT_NOP,
     ZADD_OUT_UPDATED,
+    create_zset_object,
+    zset_add,
+)
+from miniredis.keyspace.zset_object import (
     Zset,
     ZsetListpack,
     ZsetSkiplist,
-    create_zset_object,
     skiplist_of,
     smallest_encoding,
-    zset_add,
 )
 from miniredis.keyspace.zset_ranges import zsl_parse_lex_range, zsl_parse_range
 from tests.keyspace.values import FakeServer, digest_of

@@ -22,6 +22,7 @@ from miniredis.reply import (
     BigNumber,
     Blocked,
     HumanDouble,
+    InProtocol,
     Interleaved,
     MapReply,
     Push,
@@ -39,11 +40,15 @@ Outcome = tuple[list[list[bytes]], str | None]
 
 
 def take_all(parser: RequestParser) -> Outcome:
-    """The requests that are complete, and the text of the error that ended them if any."""
+    """The requests that are complete, and the text of the error that ended them if any.
+
+    Empty ones are left out.
+    """
     requests: list[list[bytes]] = []
     try:
         while (request := parser.next_request()) is not None:
-            requests.append(request)
+            if request:
+                requests.append(request)
     except ProtocolError as error:
         return requests, str(error)
     return requests, None
@@ -249,7 +254,10 @@ def test_a_long_line_that_comes_with_its_end_is_taken() -> None:
 @pytest.mark.parametrize(
     "nothing", [b"*0\r\n", b"*-1\r\n", b"*-9223372036854775808\r\n", b"\r\n", b"\n", b" \t\r\n"]
 )
-def test_empty_requests_are_passed_over(nothing: bytes) -> None:
+def test_an_empty_request_is_an_empty_list(nothing: bytes) -> None:
+    parser = RequestParser()
+    parser.feed(nothing + b"PING\r\n" + nothing * 2)
+    assert [parser.next_request() for _ in range(5)] == [[], [b"PING"], [], [], None]
     assert parse(nothing) == ([], None)
     assert parse(nothing * 3 + b"PING\r\n" + nothing) == ([[b"PING"]], None)
 
@@ -405,6 +413,8 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
     (Push([b"message", 1]), b"*2\r\n$7\r\nmessage\r\n:1\r\n", b">2\r\n$7\r\nmessage\r\n:1\r\n"),
     (Interleaved(1, [OK, Push([1])]), b"*1\r\n+OK\r\n*1\r\n:1\r\n", b"*1\r\n+OK\r\n>1\r\n:1\r\n"),
     (Interleaved(2, []), b"*2\r\n", b"*2\r\n"),
+    (InProtocol(True, 3), b"#t\r\n", b"#t\r\n"),
+    (InProtocol(InProtocol({b"k": None}, 2), 3),) + (b"*2\r\n$1\r\nk\r\n$-1\r\n",) * 2,
     (Verbatim(b"a\r\nb"), b"$4\r\na\r\nb\r\n", b"=8\r\ntxt:a\r\nb\r\n"),
     (Verbatim(b"", b"mkd"), b"$0\r\n\r\n", b"=4\r\nmkd:\r\n"),
     (
@@ -412,6 +422,8 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
         b"$20\r\n-9223372036854775809\r\n",
         b"(-9223372036854775809\r\n",
     ),
+    (HumanDouble(1e-5), b"$7\r\n0.00001\r\n", b",0.00001\r\n"),
+    (HumanDouble(-0.0), b"$1\r\n0\r\n", b",0\r\n"),
     (Attributed({b"a": 1}, b"v"), b"$1\r\nv\r\n", b"|1\r\n$1\r\na\r\n:1\r\n$1\r\nv\r\n"),
     (NO_REPLY, b"", b""),
 ]

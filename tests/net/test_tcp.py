@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import re
 import socket
 import struct
 import threading
@@ -259,6 +260,39 @@ def test_a_pause_ends_by_itself(tcp: TcpThread) -> None:
     assert rest(client) == b"+OK\r\n:1\r\n+OK\r\n"
 
 
+def test_waiting_clients_are_served_and_go_on(tcp: TcpThread) -> None:
+    """What they have sent meanwhile is taken up once they have their reply."""
+    boss, *waiting = (tcp.client() for _ in range(4))
+    for number, client in enumerate(waiting):
+        client.socket.sendall(b"BLPOP k 0\r\nECHO after\r\n")
+        wait_until(boss, lambda n=number: blocked_clients(boss) == n + 1)  # type: ignore[misc]
+    assert boss(b"RPUSH", b"k", b"0", b"1") == b":2\r\n"
+    for number in (0, 1):
+        assert waiting[number].read() == b"*2\r\n" + bulk(b"k") + bulk(b"%d" % number)
+        assert waiting[number].read() == bulk(b"after")
+    assert blocked_clients(boss) == 1
+    waiting[2].close()
+    wait_until(boss, lambda: blocked_clients(boss) == 0)
+    assert boss(b"RPUSH", b"k", b"2") == b":1\r\n"
+
+
+def test_a_wait_ends_by_itself(tcp: TcpThread) -> None:
+    client = tcp.client()
+    assert client(b"BLPOP", b"k", b"0.001") == b"*-1\r\n"
+    assert client(b"HELLO", b"3")
+    assert client(b"BLMOVE", b"k", b"m", b"LEFT", b"LEFT", b"0.001") == b"_\r\n"
+
+
+def test_served_within_a_pipeline(tcp: TcpThread) -> None:
+    """The one who waits is served after the push, not after the pipeline."""
+    boss, client = tcp.client(), tcp.client()
+    client.send(b"BRPOP", b"k", b"0")
+    wait_until(boss, lambda: blocked_clients(boss) == 1)
+    boss.socket.sendall(b"RPUSH k 1\r\nLLEN k\r\nRPUSH k 2\r\n")
+    assert [boss.read() for _ in range(3)] == [b":1\r\n", b":0\r\n", b":1\r\n"]
+    assert client.read() == b"*2\r\n" + bulk(b"k") + bulk(b"1")
+
+
 # --- RESP3 and messages -------------------------------------------------------------
 
 
@@ -430,6 +464,28 @@ STREAMS = [
     b"SUBSCRIBE x\r\nGET k\r\nPING\r\nUNSUBSCRIBE\r\nPING\r\n",
     b"CLIENT REPLY SKIP\r\nPING\r\nPING\r\nCLIENT REPLY OFF\r\nPING\r\n",
     b"CLIENT REPLY OFF\r\nPING\r\nCLIENT REPLY ON\r\nPING\r\n",
+    # An empty request uses up a SKIP; a protocol error is not sent to who is silenced.
+    b"CLIENT REPLY SKIP\r\n\r\nPING\r\nPING\r\n",
+    b"CLIENT REPLY SKIP\r\n*0\r\nPING\r\nPING\r\n",
+    b"CLIENT REPLY SKIP\r\n*-1\r\nPING\r\nPING\r\n",
+    b"CLIENT REPLY OFF\r\n\r\n*1\r\n:\r\nPING\r\n",
+    b"CLIENT REPLY SKIP\r\n*x\r\nPING\r\n",
+    b"*1\r\n\xff\r\nPING\r\n",
+    b"*1\r\n\xc3\xa91\r\nPING\r\n",
+    b"*1\r\n\r1\r\nPING\r\n",
+    b"*1\r\n\n1\r\nPING\r\n",
+    # Limits count from the next argument on.
+    b"CONFIG SET proto-max-bulk-len 1mb\r\n*1\r\n$1048577\r\n",
+    b"CONFIG SET proto-max-bulk-len 512mb\r\n*1\r\n$536870913\r\n",
+    # Each element of EXEC's reply is in the protocol of its moment.
+    b"MULTI\r\nDEBUG PROTOCOL map\r\nSUBSCRIBE x\r\nGET nokey\r\nHELLO 3\r\nDEBUG PROTOCOL map\r\n"
+    b"UNSUBSCRIBE x\r\nGET nokey\r\nEXEC\r\nPING\r\n",
+    b"HELLO 3\r\nMULTI\r\nDEBUG PROTOCOL double\r\nSUBSCRIBE x\r\nHELLO 2\r\n"
+    b"DEBUG PROTOCOL double\r\nPUBLISH x m\r\nHELLO 3\r\nDEBUG PROTOCOL true\r\nEXEC\r\n"
+    b"GET nokey\r\n",
+    # Who kills itself is told so, and nothing more.
+    b"HELLO 3\r\nSUBSCRIBE own\r\nMULTI\r\nECHO a\r\nCLIENT KILL TYPE pubsub SKIPME no\r\n"
+    b"ECHO b\r\nPUBLISH own m\r\nEXEC\r\nPING\r\n",
     b"HELLO 3 SETNAME\r\nHELLO 4\r\nHELLO x\r\n",
     b"RESET\r\nSELECT 99\r\nSELECT x\r\n",
     b"SET tcp v\r\nSETRANGE tcp 536870912 x\r\nGETRANGE tcp 0 -1\r\nDEL tcp\r\n",
@@ -447,5 +503,35 @@ def test_a_real_server_sends_the_same_bytes(
 ) -> None:
     if real_server.version < (7, 0):
         pytest.skip("the texts compared here are those of Redis 7.0")
-    assert exchange(shared_tcp.port, stream) == exchange(real_server.port, stream)
+    mine, theirs = (
+        re.sub(rb"(?<=\$2\r\nid\r\n:)\d+", b"<id>", exchange(port, stream))
+        for port in (shared_tcp.port, real_server.port)
+    )
+    assert mine == theirs
     assert shared_tcp.client()(b"PING") == b"+PONG\r\n"
+
+
+def test_a_protocol_error_is_counted_and_silence_is_kept(
+    shared_tcp: TcpThread, real_server: RealServer
+) -> None:
+    """Whoever is silenced stays connected, deaf: nothing was sent that could close it."""
+    assert _after_protocol_errors(shared_tcp.port) == _after_protocol_errors(real_server.port)
+
+
+def _after_protocol_errors(port: int) -> list[object]:
+    admin, deaf = RawClient(port), RawClient(port)
+    admin(b"CONFIG", b"RESETSTAT")
+    for stream in (b"*x\r\n", b"*1\r\n:\r\n", b'"\r\n', b"*1\r\n$-1\r\n"):
+        exchange(port, stream)
+    deaf.send(b"CLIENT", b"REPLY", b"OFF")
+    deaf.socket.sendall(b"*x\r\n")
+    deaf.send(b"SET", b"heard", b"1")
+    wait_until(admin, lambda: b"errorstat_ERR:count=5" in admin(b"INFO", b"errorstats"))
+    seen = [
+        re.findall(rb"total_error_replies:\d+", admin(b"INFO", b"stats")),
+        admin(b"EXISTS", b"heard"),
+        len(re.findall(rb" flags=c ", admin(b"CLIENT", b"LIST"))),
+    ]
+    vanish(deaf)
+    admin.close()
+    return seen

@@ -51,7 +51,10 @@ class ReplayedRandom(random.Random):
 
 
 class FrozenServer(RealServer):
-    """``advance_ms`` moves time as ``VirtualClock.advance`` does: cron by cron."""
+    """``advance_ms`` moves time as ``VirtualClock.advance`` does: cron by cron.
+
+    *options* are further words of the command line.
+    """
 
     def __init__(
         self, binary: str, directory: Path, start_ms: int, options: Iterable[str] = ()
@@ -83,6 +86,11 @@ class FrozenServer(RealServer):
     def ms(self) -> int:
         return self.us // 1000
 
+    def set_us(self, us: int) -> None:
+        """Let it be *us*, without waking the server."""
+        self.us = us
+        self._write()
+
     def set_tick_us(self, us: int) -> None:
         """Let each reading of the wall clock move it on by *us*; 0 freezes it again."""
         self._page[8:16] = struct.pack("<q", us)
@@ -94,7 +102,11 @@ class FrozenServer(RealServer):
 
     def advance_ms(self, ms: int) -> None:
         """Move *ms* ahead, stopping at each cron's instant so that it runs there."""
-        target = self.us + ms * 1000
+        self.advance_us(ms * 1000)
+
+    def advance_us(self, us: int) -> None:
+        """The same in µs."""
+        target = self.us + us
         while self.next_cron_us <= target:
             self.us = self.next_cron_us
             self._write()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 
 
@@ -35,6 +36,10 @@ class RawClient:
     def __call__(self, *args: bytes) -> bytes:
         self.send(*args)
         return self.read()
+
+    def is_silent(self) -> bool:
+        """Whether the server has sent nothing that was not read yet."""
+        return not select.select([self.socket], [], [], 0)[0]
 
     def close(self) -> None:
         self.file.close()

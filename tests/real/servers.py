@@ -54,7 +54,10 @@ def free_port() -> int:
 
 
 class RealServer:
-    """A redis-server process of our own, empty, without persistence."""
+    """A redis-server process of our own, empty, without persistence unless *options* say so.
+
+    *options* are further words of the command line, e.g. ``--appendonly yes``.
+    """
 
     def __init__(
         self, binary: str, env: dict[str, str] | None = None, options: Iterable[str] = ()

@@ -82,7 +82,7 @@ def test_defaults_are_values_that_the_parameter_accepts(row: Parameter) -> None:
         ("requirepass", "p\u00e4ss\udcff", b"p\xc3\xa4ss\xff"),
         ("requirepass", b"\x00\xff", b"\x00\xff"),
         ("databases", 4, 4),
-        ("dir", "/data", b"/data"),
+        ("dir", "/", b"/"),
         ("notify_keyspace_events", "Kx", notify.NOTIFY_KEYSPACE | notify.NOTIFY_EXPIRED),
         ("notify_keyspace_events", notify.NOTIFY_EXPIRED, notify.NOTIFY_EXPIRED),
         ("save", "60 1", ((60, 1),)),
@@ -464,11 +464,20 @@ def test_pairs_must_be_complete() -> None:
 )
 def test_local_clients_may_set_protected_parameters(addr: str, allowed: bool) -> None:
     server = Server(VirtualClock(), seed=1, enable_protected_configs="local")
-    reply = command(server, "CONFIG", "SET", "dir", "/data", addr=addr)
+    reply = command(server, "CONFIG", "SET", "dir", "/", addr=addr)
     assert (reply is OK) is allowed
-    assert server.config.dir == (b"/data" if allowed else b".")
+    assert server.config.dir == (b"/" if allowed else b".")
 
 
 def test_passwords_are_sensitive(config: Config) -> None:
     names = (b"requirepass", b"MASTERAUTH", b"masteruser", b"tls-key-file-pass", b"hz", b"nope")
     assert [config.is_sensitive(name) for name in names] == [True, True, True, False, False, False]
+
+
+def test_maxmemory_is_accepted_and_does_nothing() -> None:
+    """As docs/design.md says: memory is estimated, so nothing may depend on it."""
+    server = Server(VirtualClock(), seed=1, maxmemory=1, maxmemory_policy="allkeys-random")
+    for i in range(10):
+        assert command(server, "SET", f"k{i}", "v") is OK
+    assert server.dbsize() == 10
+    assert server.stat_evictedkeys == 0

@@ -23,6 +23,7 @@ from miniredis.lab.plots.expiry import (
 )
 from miniredis.lab.plots.files import check_target, format_of, save
 from miniredis.lab.plots.lifeline import alt_text_lifeline, plot_lifeline
+from miniredis.lab.plots.replicas import alt_text_link, plot_link
 from miniredis.lab.plots.strategies import (
     plot_cpu,
     plot_held,
@@ -43,6 +44,7 @@ __all__ = [
     "VERMILLION",
     "alt_text",
     "alt_text_lifeline",
+    "alt_text_link",
     "beside_alt_text",
     "beside_page",
     "check_target",
@@ -57,6 +59,7 @@ __all__ = [
     "plot_held",
     "plot_lag_ecdf",
     "plot_lifeline",
+    "plot_link",
     "plot_memory",
     "plot_owed",
     "plot_pauses",

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from miniredis.lab.plots.style import BLUE, GREEN, GREY, ORANGE, VERMILLION, axes_for
-from miniredis.server.life import ByCommand, History, Life, What
+from miniredis.server.life import ByCommand, History, Life, LifeEvent, What
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -44,13 +44,20 @@ _MARKS = {
 }
 
 
-def plot_lifeline(history: History | Sequence[History], ax: Axes | None = None) -> Axes:
+def plot_lifeline(
+    history: History | Sequence[History],
+    ax: Axes | None = None,
+    names: Sequence[str] | None = None,
+) -> Axes:
     """One history, or several as rows on the same axis of time.
 
     Time counts from the earliest event drawn. A dotted line marks the time at which a
-    key that died was to die. ``ValueError`` if nothing was recorded.
+    key that died was to die. *names* of the rows replace those of the keys. ``ValueError``
+    if nothing was recorded, or names are too many or too few.
     """
     histories = _as_list(history)
+    if names is not None and len(names) != len(histories):
+        raise ValueError(f"{len(histories)} histories need as many names, not {len(names)}")
     ax = axes_for(ax, (7, REST_INCHES + ROW_INCHES * len(histories)))
     zero = min(h.events[0].at_us for h in histories)
     span = max(max(_end_us(h.lives[-1]) for h in histories) - zero, US_PER_MS)
@@ -61,7 +68,7 @@ def plot_lifeline(history: History | Sequence[History], ax: Axes | None = None) 
             _draw_life(ax, row, life, zero)
         _draw_note(ax, row, h.lives[-1], zero, span)
     _draw_marks(ax, histories, zero)
-    ax.set_yticks(range(len(histories)), [_name(h) for h in histories])
+    ax.set_yticks(range(len(histories)), names or [_name(h) for h in histories])
     ax.set_ylim(len(histories) - 0.4, -0.6)  # the first row on top
     ax.set_xlabel("time since the first event (s)")
     ax.set_ylabel("key")
@@ -144,8 +151,9 @@ def _draw_marks(ax: Axes, histories: list[History], zero: int) -> None:
         points = [
             ((event.at_us - zero) / US_PER_SECOND, row)
             for row, h in enumerate(histories)
-            for event in h.events
-            if event.what is what
+            for life in h.lives
+            for event in life.events
+            if _mark(event, life) is what
         ]
         if points:
             x, y = zip(*points, strict=True)
@@ -154,6 +162,13 @@ def _draw_marks(ax: Axes, histories: list[History], zero: int) -> None:
                 x, lifted, marker, color=color, markersize=MARKER_SIZE, label=label,
                 markeredgecolor="white", zorder=3,
             )  # fmt: skip
+
+
+def _mark(event: LifeEvent, life: Life) -> What:
+    """What the marker of an event says: a DEL may find the key dead, as on a replica."""
+    if event is life.end and event.what is What.DELETED and life.dead_us is not None:
+        return What.EXPIRED
+    return event.what
 
 
 def _legend_of_bars(histories: list[History]) -> list[Artist]:
@@ -178,7 +193,7 @@ def _end(life: Life) -> str:
     by = str(end.by)
     if isinstance(end.by, ByCommand):
         by = end.by.words[0].decode("utf-8", "backslashreplace").upper()
-        by += f" of client {end.by.client_id}"
+        by += " of the primary" if end.by.from_primary else f" of client {end.by.client_id}"
     verb = {What.LEFT: "left by", What.REPLACED: "replaced by"}.get(end.what, "deleted by")
     lag = "" if life.lag_us is None else f", {life.lag_us // US_PER_MS} ms after its death"
     return f"{verb} {by}{lag}"

@@ -1,4 +1,4 @@
-"""Draws the figure of docs/calibration.md: ``python docs/figures.py [directory]``.
+"""Draws the figure of docs/calibration.md: ``python docs/figures/decay.py [directory]``.
 
 Simulates every measured setting with an observer every 20 ms; takes about ten minutes.
 """
@@ -30,7 +30,7 @@ def draw(runs: dict[Setting, list[ExpiryResult]], directory: Path) -> None:
 
 
 def main() -> None:
-    directory = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "figures"
+    directory = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     settings = list(measured_curves())
     with ProcessPoolExecutor() as pool:
         draw(dict(zip(settings, pool.map(simulate, settings), strict=True)), directory)
