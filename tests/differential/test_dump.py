@@ -31,8 +31,7 @@ class Exchange:
         return self.pair.real[0](*argv)
 
     def both(self, *argv: bytes) -> bytes:
-        self.pair.step((0, argv))
-        return self.mine(*argv)
+        return self.pair.step((0, argv))
 
     def check(self, key: bytes, ordered: bool = True) -> None:
         """The same bytes (if the order in them is not that of a hash table), and each server
@@ -273,12 +272,8 @@ def test_damaged_payloads(exchange: Exchange, seed: int) -> None:
             if rng.random() < 0.3:
                 del damaged[rng.randrange(len(damaged)) :]
             restore = (b"RESTORE", b"copy", b"0", with_crc(bytes(damaged)), b"REPLACE")
-            got, expected = exchange.mine(*restore), exchange.real(*restore)
-            assert got == expected, bytes(damaged)
-            if got == b"+OK\r\n":
-                digest = (b"DEBUG", b"DIGEST-VALUE", b"copy")
-                assert exchange.mine(*digest) == exchange.real(*digest), bytes(damaged)
-            exchange.pair.server._check()
+            exchange.both(*restore)
+            exchange.both(b"DEBUG", b"DIGEST-VALUE", b"copy")
 
 
 def ziplist(*entries: bytes) -> bytes:
@@ -326,13 +321,13 @@ OLD = {
     "set twice": b"\x02\x02\x01a\x01a",
     "intset twice": b"\x02\x02\xc0\x01\xc0\x01",
     "hash twice": b"\x04\x02\x01a\x01b\x01a\x01c",
-    "huge": b"\x02\x81\x00\x00\x00\xff\xff\xff\xff\xff\x01a",
     "huge string": b"\x00\x80\x7f\xff\xff\xff",
 }
 
 
 @pytest.mark.parametrize("name", OLD)
 def test_older_formats(exchange: Exchange, name: str) -> None:
+    exchange.both(b"CONFIG", b"SET", b"sanitize-dump-payload", b"yes")
     payload = with_crc(OLD[name])
     reply = exchange.both(b"RESTORE", b"a", b"0", payload, b"REPLACE")
     if reply == b"+OK\r\n":
