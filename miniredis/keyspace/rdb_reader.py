@@ -100,10 +100,12 @@ class RdbReader:
         """rdb.c: rdbLoadLzfStringObject()"""
         compressed_size, size = self.number(), self.number()
         compressed = self.raw(compressed_size)
+        if not size:
+            return b""  # Redis takes the 0 of a failure for the length
         if size > compressed_size * _LZF_MAX_RATIO:
             raise RdbError(f"{compressed_size} compressed bytes do not make {size}")
         value = lzf_decompress(compressed, size)
-        if value is None or not size:
+        if value is None:
             raise RdbError("compressed bytes are damaged")
         return value
 

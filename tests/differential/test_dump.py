@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from miniredis.structs.crc64 import crc64
 from tests.differential.pair import Pair
 
 Command = tuple[bytes, ...]
@@ -97,14 +98,14 @@ def element(rng: random.Random) -> bytes:
 def test_strings(exchange: Exchange, seed: int, compression: bytes) -> None:
     exchange.both(b"CONFIG", b"SET", b"rdbcompression", compression)
     rng = random.Random(seed)
-    for _ in range(60):
+    for _ in range(25):
         exchange.both(b"SET", b"a", element(rng))
         exchange.check(b"a")
         exchange.both(b"APPEND", b"a", element(rng))
         exchange.check(b"a")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("depth", [b"0", b"1"])
 def test_lists(exchange: Exchange, seed: int, depth: bytes) -> None:
     rng = random.Random(seed)
@@ -112,7 +113,7 @@ def test_lists(exchange: Exchange, seed: int, depth: bytes) -> None:
     exchange.both(b"CONFIG", b"SET", b"list-compress-depth", depth)
     if seed % 2:
         exchange.both(b"DEBUG", b"QUICKLIST-PACKED-THRESHOLD", b"100b")
-    for _ in range(12):
+    for _ in range(6):
         elements = [element(rng) for _ in range(rng.choice([1, 3, 60]))]
         exchange.both(rng.choice([b"RPUSH", b"LPUSH"]), b"a", *elements)
         exchange.both(b"LINSERT", b"a", b"BEFORE", elements[0], element(rng))
@@ -121,7 +122,7 @@ def test_lists(exchange: Exchange, seed: int, depth: bytes) -> None:
             exchange.check(b"a")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_sets(exchange: Exchange, seed: int) -> None:
     rng = random.Random(seed)
     exchange.both(b"CONFIG", b"SET", b"set-max-intset-entries", rng.choice([b"512", b"20"]))
@@ -135,7 +136,7 @@ def test_sets(exchange: Exchange, seed: int) -> None:
         exchange.check(b"b", ordered=False)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_hashes(exchange: Exchange, seed: int) -> None:
     rng = random.Random(seed)
     exchange.both(b"CONFIG", b"SET", b"hash-max-listpack-value", rng.choice([b"64", b"9999"]))
@@ -152,18 +153,18 @@ def test_hashes(exchange: Exchange, seed: int) -> None:
 SCORES = [b"0", b"-0", b"1.5", b"inf", b"-inf", b"1e20", b"4611686018427387904", b"3e-9", b"0.1"]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_sorted_sets(exchange: Exchange, seed: int) -> None:
     rng = random.Random(seed)
     exchange.both(b"CONFIG", b"SET", b"zset-max-listpack-value", rng.choice([b"64", b"9999"]))
-    for _ in range(12):
+    for _ in range(5):
         for _ in range(rng.choice([1, 30])):
             score = rng.choice([*SCORES, b"%d" % rng.randint(-(2**40), 2**40)])
             exchange.both(b"ZADD", b"a", score, element(rng))
         exchange.check(b"a")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_streams(exchange: Exchange, seed: int) -> None:
     rng = random.Random(seed)
     exchange.both(b"CONFIG", b"SET", b"stream-node-max-entries", rng.choice([b"100", b"3"]))
@@ -187,7 +188,8 @@ def test_streams(exchange: Exchange, seed: int) -> None:
                 exchange.both(*read, b"STREAMS", b"a", b">")
             case 3:
                 exchange.both(b"XACK", b"a", b"g", rng.choice(ids))
-        exchange.check(b"a")
+        if i % 4 == 3:
+            exchange.check(b"a")
     exchange.both(b"XINFO", b"STREAM", b"copy", b"FULL")
 
 
@@ -245,8 +247,6 @@ def test_options_and_errors(exchange: Exchange) -> None:
 
 
 def with_crc(body: bytes) -> bytes:
-    from miniredis.structs.crc64 import crc64
-
     body += b"\x0a\x00"
     return body + crc64(0, body).to_bytes(8, "little")
 
