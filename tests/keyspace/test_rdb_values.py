@@ -10,7 +10,8 @@ from miniredis import Server, VirtualClock
 from miniredis.keyspace.object import object_encoding
 from miniredis.keyspace.rdb_load import load_dump_payload, verify_dump_payload
 from miniredis.keyspace.rdb_reader import RdbError
-from miniredis.keyspace.rdb_save import create_dump_payload
+from miniredis.keyspace.rdb_save import create_dump_payload, rdb_save_object
+from miniredis.reply import OK
 from miniredis.server.client import Client
 from miniredis.structs.crc64 import crc64
 from miniredis.structs.listpack import ListpackError, listpack_decode, listpack_encode
@@ -51,7 +52,7 @@ def test_round_trip(client: Client, name: str) -> None:
     assert (loaded.type, object_encoding(loaded)) == (o.type, object_encoding(o))
     if hasattr(loaded.ptr, "_check"):
         loaded.ptr._check()
-    assert run(client, b"RESTORE", b"copy", b"0", payload).value == b"OK"  # type: ignore[attr-defined]
+    assert run(client, b"RESTORE", b"copy", b"0", payload) == OK
     digests = run(client, b"DEBUG", b"DIGEST-VALUE", b"k", b"copy")
     assert isinstance(digests, list) and digests[0] == digests[1]
 
@@ -121,3 +122,11 @@ def test_listpack() -> None:
                 continue
     with pytest.raises(ListpackError):
         listpack_decode(lp[:-1])
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_the_size_that_a_value_tells(client: Client, name: str) -> None:
+    run(client, *VALUES[name])
+    o = client.db.dict.index[b"k"].val
+    if hasattr(o.ptr, "rdb_saved_len"):
+        assert o.ptr.rdb_saved_len() == len(rdb_save_object(o, compression=False))
