@@ -40,7 +40,7 @@ _MS_PER_SECOND = 1000
     tips="nondeterministic_output",
     group="generic",
     since="2.6.0",
-    complexity="O(N) in the bytes of the value",
+    complexity="O(1) to find the key, O(N) in the bytes of the value",
 )
 def dump(c: Client, key: bytes) -> Reply:
     """DUMP key
@@ -143,7 +143,7 @@ def _restore(c: Client, key: bytes, ttl: bytes, payload: bytes, args: tuple[byte
     group="generic",
     acl="keyspace dangerous",
     since="2.6.0",
-    complexity="O(N) in the bytes of the value; O(N log N) for sorted sets",
+    complexity="O(1) to find the key, O(N) in the bytes of the value; O(N log N) for sorted sets",
 )
 def restore(c: Client, key: bytes, ttl: bytes, payload: bytes, *args: bytes) -> Reply:
     """RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]
@@ -164,7 +164,7 @@ def restore(c: Client, key: bytes, ttl: bytes, payload: bytes, *args: bytes) -> 
     group="server",
     acl="keyspace dangerous",
     since="3.0.0",
-    complexity="O(N) in the bytes of the value; O(N log N) for sorted sets",
+    complexity="O(1) to find the key, O(N) in the bytes of the value; O(N log N) for sorted sets",
 )
 def restore_asking(c: Client, key: bytes, ttl: bytes, payload: bytes, *args: bytes) -> Reply:
     """RESTORE-ASKING key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds]

@@ -193,19 +193,6 @@ def test_streams(exchange: Exchange, seed: int) -> None:
     exchange.both(b"XINFO", b"STREAM", b"copy", b"FULL")
 
 
-def test_large_values(exchange: Exchange) -> None:
-    """Two bytes of a listpack's header do not hold the number of elements."""
-    numbers = [b"%d" % i for i in range(70_000)]
-    exchange.both(b"CONFIG", b"SET", b"list-max-listpack-size", b"-5")
-    exchange.both(b"CONFIG", b"SET", b"hash-max-listpack-entries", b"100000")
-    exchange.both(b"CONFIG", b"SET", b"set-max-intset-entries", b"100000")
-    exchange.both(b"RPUSH", b"a", *numbers)
-    exchange.both(b"HSET", b"b", *numbers)
-    exchange.both(b"SADD", b"c", *numbers)
-    for key in (b"a", b"b", b"c"):
-        exchange.check(key)
-
-
 def test_options_and_errors(exchange: Exchange) -> None:
     exchange.both(b"SET", b"a", b"hello")
     payload = payload_of(exchange.both(b"DUMP", b"a"))
