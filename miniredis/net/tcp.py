@@ -10,12 +10,9 @@ Redis: networking.c, anet.c, the event loop of ae.c.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import os
 import signal
 import socket
-import threading
 from collections import deque
 from collections.abc import Callable
 
@@ -28,7 +25,6 @@ from miniredis.server.checks import auth_required, reset_client, set_protocol_er
 from miniredis.server.client import Client
 from miniredis.server.server import Server
 
-READ_BYTES = 256 * 1024  # at most in one go
 READING_STOPS_BYTES = 64 * 1024 * 1024  # of unread output: the client must read first
 EVENT_SLACK_S = 0.0005  # an event found due this little too early is run all the same
 _logger = logging.getLogger("miniredis")
@@ -44,7 +40,6 @@ class ClientConnection(asyncio.Protocol):
         self.client: Client | None = None
         self.parser = RequestParser(self.server.config.proto_max_bulk_len)
         self._soft_limit_since: int | None = None  # in s of the loop's clock
-        self._processing = False  # a command of ours runs
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -74,28 +69,8 @@ class ClientConnection(asyncio.Protocol):
         self.parser.feed(data)
         self.process()
 
-    def read_while_blocked(self) -> None:
-        """Take what has arrived, in the middle of a script of another connection.
-
-        Past asyncio, whose loop does not turn then; the end of the stream is left to it.
-        """
-        transport = self.transport
-        if self._processing or transport is None or transport.is_closing():
-            return
-        with contextlib.suppress(OSError):  # nothing there yet
-            data = os.read(transport.get_extra_info("socket").fileno(), READ_BYTES)
-            if data:
-                self.data_received(data)
-
     def process(self) -> None:
         """Run the requests that are complete, and send what comes of them at once."""
-        self._processing = True
-        try:
-            self._process()
-        finally:
-            self._processing = False
-
-    def _process(self) -> None:
         client, server = self.client, self.server
         out: list[bytes] = []
         if client is not None:
@@ -214,7 +189,6 @@ class TcpServer:
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: deque[ClientConnection] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread = 0  # in which the loop runs
 
     async def start(self, host: str = "127.0.0.1", port: int = 6379) -> None:
         """Begin to listen. Raises OSError if the address is taken or does not exist."""
@@ -222,9 +196,7 @@ class TcpServer:
         self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
         name = self._listener.sockets[0].getsockname()
         self.address = (name[0], name[1])
-        self._thread = threading.get_ident()
         self.server.on_time_event = self._event_planned
-        self.server.scripting.while_blocked.append(self.serve_while_blocked)
         self.plan_events()
 
     def wake(self, connection: ClientConnection) -> None:
@@ -241,16 +213,6 @@ class TcpServer:
         loop = self._loop
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self.plan_events)
-
-    def serve_while_blocked(self) -> None:
-        """Serve the connections that there are while a script of one of them runs too long.
-
-        networking.c: processEventsWhileBlocked()
-        """
-        if threading.get_ident() != self._thread:
-            return  # the script was sent by a client in this process: the loop goes on
-        for connection in list(self.connections):
-            connection.read_while_blocked()
 
     def _flush_waiting(self) -> None:
         while self._waiting:
@@ -284,7 +246,6 @@ class TcpServer:
             self._timer.cancel()
         if self._listener is not None:
             self._listener.close()
-        self.server.scripting.while_blocked.remove(self.serve_while_blocked)
         for connection in list(self.connections):
             connection._hang_up()
         self.server.close()
