@@ -12,6 +12,7 @@ from miniredis.commands import (  # noqa: F401
     connection,
     counters,
     debug,
+    dump,
     expiry,
     functions,
     geo,

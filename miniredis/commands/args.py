@@ -21,7 +21,7 @@ def word(arg: bytes) -> bytes:
     """*arg* as an option, to be compared: in lower case, up to where strcasecmp() stops.
 
     So ``NX`` followed by a NUL and anything is NX. Names of commands and subcommands are
-    compared whole instead.
+    compared whole instead, see docs/design.md.
     """
     return c_string(arg).lower()
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.bitops import (
     get_bit_offset,
     get_read_only_string,
@@ -99,10 +99,10 @@ def _parse(c: Client, args: tuple[bytes, ...]) -> list[BitfieldOp]:
     overflow = BFOVERFLOW_WRAP
     i = 0
     while i < len(args):
-        name = args[i].lower()
+        name = word(args[i])
         operands = args[i + 1 : i + 1 + _OPERANDS.get(name, 1)]
         if name == b"overflow" and operands:
-            overflow = operands[0].lower()
+            overflow = word(operands[0])
             if overflow not in (BFOVERFLOW_WRAP, BFOVERFLOW_SAT, BFOVERFLOW_FAIL):
                 raise CommandError("ERR Invalid OVERFLOW type specified")
         elif name in _OPERANDS and len(operands) == _OPERANDS[name]:

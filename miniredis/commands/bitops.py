@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.string_parts import unshare_string_value
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error, wrong_type
@@ -140,7 +140,7 @@ def getbit(c: Client, key: bytes, offset: bytes) -> Reply:
 
 def _is_bit(unit: bytes) -> bool:
     """Whether an index counts bits; else it counts bytes."""
-    unit = unit.lower()
+    unit = word(unit)
     if unit not in (b"bit", b"byte"):
         raise syntax_error()
     return unit == b"bit"
@@ -250,7 +250,7 @@ def bitop(c: Client, operation: bytes, destkey: bytes, *keys: bytes) -> Reply:
 
     bitops.c: bitopCommand()
     """
-    op = operation.lower()
+    op = word(operation)
     if op not in _BITOPS:
         raise syntax_error()
     if op == b"not" and len(keys) != 1:

@@ -3,8 +3,7 @@
 Left out are subcommands that crash the server, and those about files, replicas, the
 allocator or types of values that this server does not have.
 
-Differs from Redis: OBJECT's ``serializedlength`` is that of the uncompressed value, and
-RELOAD has no options, as there is no file.
+Differs from Redis: RELOAD has no options, as there is no file.
 
 Redis: ``debugCommand()`` in debug.c.
 """
@@ -37,7 +36,8 @@ from miniredis.keyspace.object import (
     object_encoding,
     refcount,
 )
-from miniredis.keyspace.rdb import rdb_load_db, rdb_save_db, rdb_saved_string_len
+from miniredis.keyspace.rdb import rdb_load_db, rdb_save_db
+from miniredis.keyspace.rdb_save import rdb_save_object
 from miniredis.reply import OK, Reply, Status, Verbatim
 from miniredis.structs.c_numbers import atoi, strtod
 from miniredis.structs.dict_stats import dict_get_stats
@@ -139,7 +139,7 @@ def _object(c: Client, key: bytes) -> Reply:
     if entry is None:
         raise no_such_key()
     o: RedisObject = entry.val
-    size = rdb_saved_string_len(bytes(o.ptr)) if o.type == OBJ_STRING else o.ptr.rdb_saved_len()
+    size = len(rdb_save_object(o, c.server.config.rdbcompression))
     idle_seconds = estimate_object_idle_time(o, c.server.lru_clock()) // 1000
     text = (
         f"Value at:{id(o):#x} refcount:{refcount(o)} encoding:{object_encoding(o)} "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.scripting import ANY_USE, keynum_spec
 from miniredis.commands.subcommands import subcommand_syntax_error
 from miniredis.commands.table import command, container
@@ -106,8 +106,8 @@ def function_load(c: Client, _: bytes, *args: bytes) -> Reply:
     *options, code = args
     replace = False
     for option in options:
-        if option.lower() != b"replace":
-            raise CommandError(b"ERR Unknown option given: " + option)
+        if word(option) != b"replace":
+            raise CommandError(b"ERR Unknown option given: " + c_string(option))
         replace = True
     name = c.server.scripting.functions.load(code, replace)
     c.server.dirty += 1
@@ -152,7 +152,7 @@ def function_flush(c: Client, _: bytes, *mode: bytes) -> Reply:
     """
     if len(mode) > 1:
         raise subcommand_syntax_error(c.argv)
-    if mode and mode[0].lower() not in (b"sync", b"async"):
+    if mode and word(mode[0]) not in (b"sync", b"async"):
         raise CommandError("ERR FUNCTION FLUSH only supports SYNC|ASYNC option")
     c.server.scripting.functions.flush()
     c.server.dirty += 1
@@ -178,15 +178,15 @@ def function_list(c: Client, _: bytes, *args: bytes) -> Reply:
     with_code, pattern = False, None
     words = list(args)
     while words:
-        word = words.pop(0)
-        if not with_code and word.lower() == b"withcode":
+        option = words.pop(0)
+        if not with_code and word(option) == b"withcode":
             with_code = True
-        elif pattern is None and word.lower() == b"libraryname":
+        elif pattern is None and word(option) == b"libraryname":
             if not words:
                 raise CommandError("ERR library name argument was not given")
             pattern = words.pop(0)
         else:
-            raise CommandError(b"ERR Unknown argument " + word)
+            raise CommandError(b"ERR Unknown argument " + c_string(option))
     return [
         _describe(library, with_code)
         for library in c.server.scripting.functions.libraries.values()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_double
+from miniredis.commands.args import get_double, word
 from miniredis.commands.t_zset import lookup_zset_read, zadd_generic
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error
@@ -50,7 +50,7 @@ def extract_long_lat(longitude: bytes, latitude: bytes) -> tuple[float, float]:
 
 def extract_unit(unit: bytes) -> float:
     """Metres of a unit. geo.c: extractUnitOrReply()"""
-    meters = UNITS.get(unit.lower())
+    meters = UNITS.get(word(unit))
     if meters is None:
         raise CommandError("ERR unsupported unit provided. please use M, KM, FT, MI")
     return meters
@@ -90,9 +90,9 @@ def geoadd(c: Client, key: bytes, *args: bytes) -> Reply:
     geo.c: geoaddCommand()
     """
     options = 0
-    while options < len(args) and args[options].lower() in (b"nx", b"xx", b"ch"):
+    while options < len(args) and word(args[options]) in (b"nx", b"xx", b"ch"):
         options += 1
-    given = {option.lower() for option in args[:options]}
+    given = {word(option) for option in args[:options]}
     if (len(args) - options) % 3 or given >= {b"nx", b"xx"}:
         raise syntax_error()
     zadd_args = list(args[:options])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_double, get_long_long
+from miniredis.commands.args import get_double, get_long_long, word
 from miniredis.commands.geo import extract_long_lat, extract_unit, place_of
 from miniredis.commands.subcommands import one_line
 from miniredis.errors import CommandError, syntax_error
@@ -103,7 +103,7 @@ def read_radius_options(search: Search, args: Sequence[bytes], store: bool) -> N
     """The options of GEORADIUS and its kin; STORE and STOREDIST if *store* allows them."""
     rest = list(args)
     while rest:
-        option = rest.pop(0).lower()
+        option = word(rest.pop(0))
         if _read_common_option(search, rest, option):
             continue
         if not store or not rest or option not in (b"store", b"storedist"):
@@ -118,7 +118,7 @@ def read_search_options(
     """The options of GEOSEARCH, centre and shape among them, in any order."""
     rest = list(args)
     while rest:
-        option = rest.pop(0).lower()
+        option = word(rest.pop(0))
         if _read_common_option(search, rest, option):
             continue
         if option == b"storedist" and store:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string
+from miniredis.commands.args import c_string, word
 from miniredis.commands.string_parts import unshare_string_value
 from miniredis.commands.subcommands import one_line
 from miniredis.commands.table import KeySpec, command
@@ -236,7 +236,7 @@ def pfdebug(c: Client, subcommand: bytes, key: bytes) -> Reply:
     _check_hll(o)
     hll = unshare_string_value(c, key, o)
     sparse = hll[ENCODING_AT] == HLL_SPARSE
-    name = subcommand.lower()
+    name = word(subcommand)
     if name in (b"getreg", b"todense"):
         if sparse:
             if not hll_sparse_to_dense(hll):

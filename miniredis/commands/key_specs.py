@@ -118,7 +118,7 @@ def _bitfield_get_keys(argv: list[bytes]) -> list[KeyReference]:
     """BITFIELD only reads if it is well-formed and has no writing part. db.c: bitfieldGetKeys()"""
     i = 2
     while i < len(argv):
-        name, rest = argv[i].lower(), len(argv) - i - 1
+        name, rest = word(argv[i]), len(argv) - i - 1
         if name == b"get" and rest >= 2:
             i += 3
         elif name == b"overflow" and rest >= 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.table import KeySpec, command, container
 from miniredis.errors import CommandError
 from miniredis.reply import OK, Reply
@@ -199,7 +199,7 @@ def script_flush(c: Client, _: bytes, *mode: bytes) -> Reply:
 
     eval.c: scriptCommand()
     """
-    if len(mode) > 1 or (mode and mode[0].lower() not in (b"sync", b"async")):
+    if len(mode) > 1 or (mode and word(mode[0]) not in (b"sync", b"async")):
         raise CommandError("ERR SCRIPT FLUSH only support SYNC|ASYNC option")
     c.server.scripting.flush()
     return OK
@@ -232,7 +232,7 @@ def script_debug(c: Client, _: bytes, mode: bytes) -> Reply:
 
     eval.c: scriptCommand()
     """
-    option = mode.lower()
+    option = word(mode)
     if option == b"no":
         return OK
     if option in (b"yes", b"sync"):

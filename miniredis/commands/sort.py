@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.client_flags import CLIENT_SCRIPT
 from miniredis.commands.key_specs import KeyReference
 from miniredis.commands.table import KeySpec, command
@@ -58,24 +58,24 @@ def _parse(args: tuple[bytes, ...], readonly: bool) -> _Options:
     options = _Options()
     i = 0
     while i < len(args):
-        word, left = args[i].lower(), len(args) - i - 1
-        if word in (b"asc", b"desc"):
-            options.desc = word == b"desc"
-        elif word == b"alpha":
+        option, left = word(args[i]), len(args) - i - 1
+        if option in (b"asc", b"desc"):
+            options.desc = option == b"desc"
+        elif option == b"alpha":
             options.alpha = True
-        elif word == b"limit" and left >= 2:
+        elif option == b"limit" and left >= 2:
             options.offset = get_long_long(args[i + 1])
             options.count = get_long_long(args[i + 2])
             i += 2
-        elif word == b"store" and left and not readonly:
+        elif option == b"store" and left and not readonly:
             options.store = args[i + 1]
             i += 1
-        elif word == b"by" and left:
+        elif option == b"by" and left:
             options.by = args[i + 1]
             # Once without a star, it stays so whatever BY comes after.
             options.dontsort |= b"*" not in c_string(options.by)
             i += 1
-        elif word == b"get" and left:
+        elif option == b"get" and left:
             options.get.append(args[i + 1])
             i += 1
         else:
@@ -267,12 +267,12 @@ def _sort_get_keys(argv: list[bytes]) -> list[KeyReference]:
     store = 0
     i = 2
     while i < len(argv):
-        word = argv[i].lower()
-        if word == b"limit":
+        option = word(argv[i])
+        if option == b"limit":
             i += 2
-        elif word == b"store" and i + 1 < len(argv):
+        elif option == b"store" and i + 1 < len(argv):
             store = i + 1
-        elif word in (b"get", b"by"):
+        elif option in (b"get", b"by"):
             i += 1
         i += 1
     found: list[KeyReference] = [(1, "RO access")]

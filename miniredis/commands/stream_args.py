@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.client_flags import CLIENT_MASTER
 from miniredis.commands.subcommands import one_line
 from miniredis.errors import CommandError, syntax_error, wrong_type
@@ -150,7 +150,7 @@ def parse_add_or_trim_args(c: Client, xadd: bool) -> AddTrimArgs:
     limit_given = False
     i, last = 2, len(argv) - 1
     while i <= last:
-        option, more = argv[i].lower(), i < last
+        option, more = word(argv[i]), i < last
         if xadd and option == b"*":
             break
         if option in (b"maxlen", b"minid") and more:
@@ -180,10 +180,10 @@ def _parse_strategy(args: AddTrimArgs, argv: list[bytes], i: int) -> int:
         raise CommandError(
             "ERR syntax error, MAXLEN and MINID options at the same time are not compatible"
         )
-    option = argv[i].lower()
+    option = word(argv[i])
     args.approx = False
-    if i + 2 < len(argv) and argv[i + 1] in (b"~", b"="):
-        args.approx = argv[i + 1] == b"~"
+    if i + 2 < len(argv) and c_string(argv[i + 1]) in (b"~", b"="):
+        args.approx = c_string(argv[i + 1]) == b"~"
         i += 1
     args.strategy_arg = i + 1
     if option == b"maxlen":

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long, get_range_long
+from miniredis.commands.args import get_long_long, get_range_long, word
 from miniredis.commands.stream_args import (
     error_format,
     get_stream,
@@ -104,7 +104,7 @@ def _parse_claim_options(options: tuple[bytes, ...], now: int) -> _ClaimOptions:
     parsed = _ClaimOptions()
     i = 0
     while i < len(options):
-        option = options[i].lower()
+        option = word(options[i])
         argument = options[i + 1] if i + 1 < len(options) else None
         i += 2
         if option == b"force":
@@ -272,7 +272,7 @@ def _parse_autoclaim_options(options: tuple[bytes, ...]) -> tuple[int, bool]:
     count, justid = XAUTOCLAIM_COUNT, False
     i = 0
     while i < len(options):
-        option = options[i].lower()
+        option = word(options[i])
         if option == b"count" and i + 1 < len(options):
             most = LLONG_MAX // max(ID_BYTES, ATTEMPTS_FACTOR)
             count = get_range_long(options[i + 1], 1, most, "COUNT must be > 0")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.stream_args import (
     error_format,
     get_stream,
@@ -45,7 +45,7 @@ def _parse_options(
     mkstream, entries_read = False, ENTRIES_READ_UNKNOWN
     i = 0
     while i < len(options):
-        option = options[i].lower()
+        option = word(options[i])
         if mkstream_allowed and option == b"mkstream":
             mkstream = True
             i += 1
@@ -315,7 +315,7 @@ def xpending(c: Client, key: bytes, groupname: bytes, *args: bytes) -> Reply:
     minidle = start = end = count = 0
     consumername: bytes | None = None
     if args:
-        if args[0].lower() == b"idle":
+        if word(args[0]) == b"idle":
             minidle = get_long_long(args[1])
             if len(args) < 5:
                 raise syntax_error()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.stream_args import error_format, get_stream
 from miniredis.commands.subcommands import subcommand_syntax_error
 from miniredis.commands.t_stream import reply_with_range
@@ -123,7 +123,7 @@ def xinfo_stream(c: Client, _: bytes, key: bytes, *options: bytes) -> Reply:
     s = _lookup_stream(c, key)
     count = FULL_COUNT
     if options:
-        words = [option.lower() for option in options[:2]]
+        words = [word(option) for option in options[:2]]
         if words not in ([b"full"], [b"full", b"count"]) or len(options) not in (1, 3):
             raise subcommand_syntax_error(c.argv)
         if len(options) == 3:

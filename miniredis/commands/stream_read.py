@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import c_string, get_long_long
+from miniredis.commands.args import c_string, get_long_long, word
 from miniredis.commands.blocking import BLOCKED_STREAM, get_timeout_in_ms
 from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_SCRIPT
 from miniredis.commands.stream_args import error_format, get_stream, parse_strict_id
@@ -192,7 +192,7 @@ def _parse(c: Client, is_group: bool) -> ReadArgs:
     argv, args = c.argv, ReadArgs()
     i = 1
     while i < len(argv):
-        option, more = argv[i].lower(), len(argv) - i - 1
+        option, more = word(argv[i]), len(argv) - i - 1
         if option == b"block" and more:
             if c.flags & CLIENT_SCRIPT:
                 raise error_format(
@@ -245,8 +245,8 @@ def _resolve_ids(c: Client, args: ReadArgs) -> None:
                     args.group,
                 )
             args.groups.append(group)
-        word = c_string(arg)
-        if word == b"$":
+        given = c_string(arg)
+        if given == b"$":
             if args.group is not None:
                 raise CommandError(
                     "ERR The $ ID is meaningless in the context of XREADGROUP: you want to "
@@ -254,7 +254,7 @@ def _resolve_ids(c: Client, args: ReadArgs) -> None:
                     "> ID to get new messages. The $ ID would just return an empty result set."
                 )
             args.ids.append(0 if s is None else s.last_id)
-        elif word == b">":
+        elif given == b">":
             if args.group is None:
                 raise CommandError(
                     "ERR The > ID can be specified only when calling XREADGROUP using the "

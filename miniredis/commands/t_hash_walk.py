@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_range_long
+from miniredis.commands.args import get_range_long, word
 from miniredis.commands.scanning import empty_scan, parse_scan_cursor, scan_generic
 from miniredis.commands.t_hash import hash_type_lookup_read
 from miniredis.commands.table import command
@@ -70,7 +70,7 @@ def hrandfield(c: Client, key: bytes, *args: bytes) -> Reply:
     """
     if args:
         count = get_range_long(args[0], -LLONG_MAX, LLONG_MAX)
-        if len(args) > 2 or (len(args) == 2 and args[1].lower() != b"withvalues"):
+        if len(args) > 2 or (len(args) == 2 and word(args[1]) != b"withvalues"):
             raise syntax_error()
         if len(args) == 2 and abs(count) > LLONG_MAX // 2:
             raise CommandError("ERR value is out of range")
@@ -89,7 +89,7 @@ def _hrandfield_with_count(c: Client, key: bytes, count: int, withvalues: bool) 
         return [field for field, _ in pairs]
     if c.resp > 2:
         return [list(pair) for pair in pairs]
-    return [word for pair in pairs for word in pair]
+    return [item for pair in pairs for item in pair]
 
 
 def _random_fields(server: Server, h: HashObject, count: int) -> Iterable[tuple[bytes, bytes]]:

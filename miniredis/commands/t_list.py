@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_positive_long, get_range_long
+from miniredis.commands.args import get_positive_long, get_range_long, word
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import syntax_error, wrong_type
 from miniredis.keyspace.list_object import ListObject, create_list_object
@@ -223,10 +223,10 @@ def rpop(c: Client, key: bytes, *args: bytes) -> Reply:
 
 def get_list_position(arg: bytes) -> int:
     """LEFT or RIGHT as an end. t_list.c: getListPositionFromObjectOrReply()"""
-    word = arg.lower()
-    if word == b"right":
+    option = word(arg)
+    if option == b"right":
         return LIST_TAIL
-    if word == b"left":
+    if option == b"left":
         return LIST_HEAD
     raise syntax_error()
 
@@ -243,7 +243,7 @@ def parse_mpop(args: tuple[bytes, ...]) -> tuple[tuple[bytes, ...], int, int]:
     count = None
     options = args[numkeys + 2 :]
     for i in range(0, len(options), 2):
-        if count is not None or options[i].lower() != b"count" or i + 1 == len(options):
+        if count is not None or word(options[i]) != b"count" or i + 1 == len(options):
             raise syntax_error()
         count = get_range_long(options[i + 1], 1, LLONG_MAX, "count should be greater than 0")
     return args[1 : numkeys + 1], where, 1 if count is None else count

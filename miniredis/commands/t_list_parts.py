@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long, get_positive_long
+from miniredis.commands.args import get_long_long, get_positive_long, word
 from miniredis.commands.t_list import get_list
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, no_such_key, out_of_range, syntax_error
@@ -109,13 +109,13 @@ def linsert(c: Client, key: bytes, where: bytes, pivot: bytes, element: bytes) -
 
     t_list.c: linsertCommand()
     """
-    word = where.lower()
-    if word not in (b"before", b"after"):
+    option = word(where)
+    if option not in (b"before", b"after"):
         raise syntax_error()
     value = get_list(c.db.lookup_key_write(key))
     if value is None:
         return 0
-    if not insert_beside(value, pivot, element, after=word == b"after"):
+    if not insert_beside(value, pivot, element, after=option == b"after"):
         return -1
     c.server.signal_modified_key(c.db, key)
     c.db.notify(NOTIFY_LIST, b"linsert", key)
@@ -235,7 +235,7 @@ def _lpos_options(args: tuple[bytes, ...]) -> tuple[int, int | None, int]:
     """RANK, COUNT (None if not given) and MAXLEN (0: no limit)."""
     rank, count, maxlen = 1, None, 0
     for i in range(0, len(args), 2):
-        option = args[i].lower()
+        option = word(args[i])
         if i + 1 == len(args):
             raise syntax_error()
         if option == b"rank":

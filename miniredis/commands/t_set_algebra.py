@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_positive_long, get_range_long
+from miniredis.commands.args import get_positive_long, get_range_long, word
 from miniredis.commands.t_set import new_set, set_type_lookup
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error
@@ -132,7 +132,7 @@ def sintercard(c: Client, numkeys: bytes, *args: bytes) -> Reply:
     keys, options = args[:number], list(args[number:])
     limit = 0
     while options:
-        if options.pop(0).lower() != b"limit" or not options:
+        if word(options.pop(0)) != b"limit" or not options:
             raise syntax_error()
         limit = get_positive_long(options.pop(0), "LIMIT can't be negative")
     cardinality = 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.stream_args import (
     AddTrimArgs,
     get_stream,
@@ -206,7 +206,7 @@ def _xrange(
     first, last = parse_start(start), parse_end(end)
     count: int | None = None
     for i in range(0, len(options), 2):
-        if options[i].lower() != b"count" or i + 1 == len(options):
+        if word(options[i]) != b"count" or i + 1 == len(options):
             raise syntax_error()
         count = max(get_long_long(options[i + 1]), 0)
     s = get_stream(c.db.lookup_key_read(key))
@@ -304,7 +304,7 @@ def xsetid(c: Client, key: bytes, last_id: bytes, *options: bytes) -> Reply:
     entries_added: int | None = None
     max_deleted = 0
     for i in range(0, len(options), 2):
-        option = options[i].lower()
+        option = word(options[i])
         if option not in (b"entriesadded", b"maxdeletedid") or i + 1 == len(options):
             raise syntax_error()
         if option == b"entriesadded":

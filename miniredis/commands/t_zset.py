@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_double
+from miniredis.commands.args import get_double, word
 from miniredis.commands.table import command
 from miniredis.errors import CommandError, syntax_error, wrong_type
 from miniredis.keyspace.db import LOOKUP_WRITE
@@ -93,7 +93,7 @@ def parse_lex_range(min: bytes, max: bytes) -> ZLexRangeSpec:
 def _parse_zadd(args: tuple[bytes, ...], flags: int) -> tuple[int, tuple[bytes, ...]]:
     """The options among *args* added to *flags*, and the scores and members after them."""
     i = 0
-    while i < len(args) and (option := _OPTIONS.get(args[i].lower())) is not None:
+    while i < len(args) and (option := _OPTIONS.get(word(args[i]))) is not None:
         flags |= option
         i += 1
     pairs = args[i:] if i else args

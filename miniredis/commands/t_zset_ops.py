@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_double, get_long_long, get_positive_long
+from miniredis.commands.args import get_double, get_long_long, get_positive_long, word
 from miniredis.commands.t_zset_ranges import delete_destination, reply_pairs
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, syntax_error, wrong_type
@@ -85,12 +85,12 @@ class _Request:
         rest = list(args[numkeys + 1 :])
         combines = op != DIFF and not cardinality
         while rest:
-            option = rest.pop(0).lower()
+            option = word(rest.pop(0))
             if option == b"weights" and combines and len(rest) >= numkeys:
                 for source in self.sources:
                     source.weight = get_double(rest.pop(0), "weight value is not a float")
             elif option == b"aggregate" and combines and rest:
-                self.aggregate = rest.pop(0).lower()
+                self.aggregate = word(rest.pop(0))
                 if self.aggregate not in _AGGREGATES:
                     raise syntax_error()
             elif option == b"withscores" and not store and not cardinality:

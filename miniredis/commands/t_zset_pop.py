@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_positive_long, get_range_long
+from miniredis.commands.args import get_positive_long, get_range_long, word
 from miniredis.commands.t_zset import lookup_zset_write
 from miniredis.commands.t_zset_ranges import reply_pairs
 from miniredis.commands.table import KeySpec, command
@@ -114,13 +114,13 @@ def parse_zmpop(args: Sequence[bytes]) -> tuple[Sequence[bytes], int, int]:
     numkeys = get_range_long(args[0], 1, LLONG_MAX, "numkeys should be greater than 0")
     if numkeys + 1 >= len(args):
         raise syntax_error()
-    side = args[numkeys + 1].lower()
+    side = word(args[numkeys + 1])
     if side not in (b"min", b"max"):
         raise syntax_error()
     options = args[numkeys + 2 :]
     count = 1
     if options:
-        if len(options) == 1 or options[0].lower() != b"count":
+        if len(options) == 1 or word(options[0]) != b"count":
             raise syntax_error()
         count = get_range_long(options[1], 1, LLONG_MAX, "count should be greater than 0")
         if len(options) > 2:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_long_long
+from miniredis.commands.args import get_long_long, word
 from miniredis.commands.t_zset import (
     lookup_zset_read,
     parse_lex_range,
@@ -119,7 +119,7 @@ class _Options:
         self.offset, self.limit = 0, NO_LIMIT
         j = 0
         while j < len(args):
-            option = args[j].lower()
+            option = word(args[j])
             if option == b"withscores" and not store:
                 self.withscores = True
             elif option == b"limit" and j + 2 < len(args):

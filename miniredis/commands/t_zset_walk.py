@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from miniredis.commands.args import get_range_long
+from miniredis.commands.args import get_range_long, word
 from miniredis.commands.scanning import empty_scan, parse_scan_cursor, scan_generic
 from miniredis.commands.t_hash_walk import throw_out_random_entries
 from miniredis.commands.t_zset import lookup_zset_read
@@ -120,7 +120,7 @@ def zrandmember(c: Client, key: bytes, *args: bytes) -> Reply:
     """
     if args:
         count = get_range_long(args[0], -LLONG_MAX, LLONG_MAX)
-        if len(args) > 2 or (len(args) == 2 and args[1].lower() != b"withscores"):
+        if len(args) > 2 or (len(args) == 2 and word(args[1]) != b"withscores"):
             raise syntax_error()
         withscores = len(args) == 2
         if withscores and abs(count) > LLONG_MAX // 2:

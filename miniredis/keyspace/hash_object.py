@@ -238,20 +238,38 @@ class HashObject:
         a listpack if it is small enough, until a pair comes that is too long: so a hash
         that was once bigger is a listpack again. rdb.c: rdbLoadObject()
         """
-        config = server.config
         if self.listpack is not None:
-            loaded = self.copy(server.rng)
-            if len(self) > config.hash_max_listpack_entries:
-                loaded.convert(server)
-            return loaded
-        loaded, left = HashObject(), len(self)
+            return HashObject.of_listpack(self.listpack.copy(), server)
+        return HashObject.of_pairs(self.items(), len(self), server)
+
+    @classmethod
+    def of_listpack(cls, listpack: dict[bytes, bytes], server: ValueServer) -> HashObject:
+        """A hash that was saved as a listpack. O(N)."""
+        loaded = cls()
+        loaded.listpack = listpack
+        if len(listpack) > server.config.hash_max_listpack_entries:
+            loaded.convert(server)
+        return loaded
+
+    @classmethod
+    def of_pairs(
+        cls, pairs: Iterable[tuple[bytes, bytes]], size: int, server: ValueServer
+    ) -> HashObject:
+        """A hash that was saved as a list of *size* pairs. O(N).
+
+        ValueError if a field comes twice.
+        """
+        config = server.config
+        loaded, left = cls(), size
         if left > config.hash_max_listpack_entries:
             loaded.convert(server)
             loaded._expand(left)
         longest = config.hash_max_listpack_value
-        for field, value in self.items():
+        for field, value in pairs:
             left -= 1
             if loaded.listpack is not None:
+                if field in loaded.listpack:
+                    raise ValueError(f"the field {field!r} comes twice")
                 too_long = len(field) > longest or len(value) > longest
                 if not too_long and loaded._safe_to_add(len(field) + len(value), server):
                     loaded.listpack[field] = value
@@ -262,7 +280,8 @@ class HashObject:
                 loaded._expand(left)
                 continue
             assert loaded.ht is not None
-            loaded.ht.add(field, value)
+            if loaded.ht.add(field, value) is None:
+                raise ValueError(f"the field {field!r} comes twice")
         return loaded
 
     def _expand(self, fields: int) -> None:

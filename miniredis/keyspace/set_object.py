@@ -161,28 +161,43 @@ class SetObject:
         as an intset if it is small enough, until a member comes that is no integer: so a
         set that was once something else is an intset again. rdb.c: rdbLoadObject()
         """
-        max_entries = server.config.set_max_intset_entries
         if self.intset is not None:
-            loaded = self.copy(server.rng)
-            if len(self) > max_entries:
-                loaded.convert(server)
-            return loaded
-        loaded, size = SetObject(), len(self)
-        if size > min(max_entries, INTSET_MAX_ENTRIES):
+            return SetObject.of_intset(self.intset.copy(), server)
+        return SetObject.of_members(self, len(self), server)
+
+    @classmethod
+    def of_intset(cls, intset: Intset, server: ValueServer) -> SetObject:
+        """A set that was saved as an intset. O(N)."""
+        loaded = cls()
+        loaded.intset = intset
+        if len(intset) > server.config.set_max_intset_entries:
+            loaded.convert(server)
+        return loaded
+
+    @classmethod
+    def of_members(cls, members: Iterable[bytes], size: int, server: ValueServer) -> SetObject:
+        """A set that was saved as a list of *size* members. O(N).
+
+        ValueError if one comes twice.
+        """
+        loaded = cls()
+        if size > min(server.config.set_max_intset_entries, INTSET_MAX_ENTRIES):
             loaded.intset, loaded.ht = None, Dict(server.hash_function, server.rng)
             if size > DICT_HT_INITIAL_SIZE:
                 loaded.ht.expand(size)
-        for member in self:
+        for member in members:
             if loaded.intset is not None:
                 number = string2ll(member)
                 if number is not None:
-                    loaded.intset.add(number)
+                    if not loaded.intset.add(number):
+                        raise ValueError(f"the member {member!r} comes twice")
                     continue
                 loaded.convert(server)
                 assert loaded.ht is not None
                 loaded.ht.expand(size)
             assert loaded.ht is not None
-            loaded.ht.add(member, None)
+            if loaded.ht.add(member, None) is None:
+                raise ValueError(f"the member {member!r} comes twice")
         return loaded
 
     def rdb_saved_len(self) -> int:

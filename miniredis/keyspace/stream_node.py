@@ -31,7 +31,7 @@ _FLAGS_SIZE = 2  # bytes of the element for the flags, whatever they are
 _FIXED_ELEMENTS = 3  # flags, ms, seq
 
 
-def _difference(a: int, b: int) -> int:
+def id_difference(a: int, b: int) -> int:
     """a - b as a signed 64-bit integer."""
     result = (a - b) & MAX_SEQ
     return result - (1 << SEQ_BITS) if result >> SEQ_BITS - 1 else result
@@ -86,8 +86,8 @@ class StreamNode:
         master = self.ids[0] if self.ids else id
         size = (
             _FLAGS_SIZE
-            + _integer_size(_difference(id >> SEQ_BITS, master >> SEQ_BITS))
-            + _integer_size(_difference(id & MAX_SEQ, master & MAX_SEQ))
+            + _integer_size(id_difference(id >> SEQ_BITS, master >> SEQ_BITS))
+            + _integer_size(id_difference(id & MAX_SEQ, master & MAX_SEQ))
             + sum(map(entry_size, fields[1::2]))
         )
         names = self.master_fields

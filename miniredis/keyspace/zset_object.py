@@ -402,11 +402,22 @@ class ZsetSkiplist(Zset):
         """Saved from the highest score to the lowest, into a hash table that has its final
         size at once; a listpack if the set has become small enough.
         """
-        loaded = ZsetSkiplist(server.hash_function, server.rng, self.order)
-        if len(self) > DICT_HT_INITIAL_SIZE:
-            loaded.dict.expand(len(self))
-        for score, member in reversed(self.order):
-            loaded.dict.add(member, score)
+        return ZsetSkiplist.of_saved(reversed(self.order), len(self), server)
+
+    @classmethod
+    def of_saved(cls, pairs: Iterable[Pair], size: int, server: ValueServer) -> Zset:
+        """A set that was saved as a list of *size* pairs, in any order. O(N log N).
+
+        ValueError if a member comes twice. rdb.c: rdbLoadObject()
+        """
+        loaded = cls.of(server)
+        if size > DICT_HT_INITIAL_SIZE:
+            loaded.dict.expand(size)
+        for score, member in pairs:
+            if loaded.dict.add(member, score) is None:
+                raise ValueError(f"the member {member!r} comes twice")
+        members = loaded.dict.index
+        loaded.order = RankedList((entry.val, member) for member, entry in members.items())
         return smallest_encoding(loaded, server)
 
     def scan_table(self) -> Dict | None:

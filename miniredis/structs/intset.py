@@ -85,6 +85,39 @@ class Intset:
         """Bytes that Redis keeps it in. intset.c: intsetBlobLen()"""
         return INTSET_HEADER_SIZE + self.encoding * len(self.values)
 
+    def blob(self) -> bytes:
+        """The bytes that Redis keeps it in: width, length, numbers, all little endian. O(N)."""
+        width = self.encoding
+        return b"".join(
+            (
+                width.to_bytes(4, "little"),
+                len(self.values).to_bytes(4, "little"),
+                *(value.to_bytes(width, "little", signed=True) for value in self.values),
+            )
+        )
+
+    @classmethod
+    def of_blob(cls, blob: bytes) -> Intset:
+        """The intset that is kept in *blob*; ValueError if that is none, or empty. O(N).
+
+        intset.c: intsetValidateIntegrity()
+        """
+        width = int.from_bytes(blob[:4], "little")
+        if width not in (INTSET_ENC_INT16, INTSET_ENC_INT32, INTSET_ENC_INT64):
+            raise ValueError(f"an intset has numbers of 2, 4 or 8 bytes, not {width}")
+        length = int.from_bytes(blob[4:INTSET_HEADER_SIZE], "little")
+        if not length or len(blob) != INTSET_HEADER_SIZE + length * width:
+            raise ValueError(f"an intset of {length} numbers does not take {len(blob)} bytes")
+        values = [
+            int.from_bytes(blob[at : at + width], "little", signed=True)
+            for at in range(INTSET_HEADER_SIZE, len(blob), width)
+        ]
+        if any(a >= b for a, b in pairwise(values)):
+            raise ValueError("the numbers of an intset ascend")
+        intset = cls()
+        intset.encoding, intset.values = width, values
+        return intset
+
     def copy(self) -> Intset:
         """Another one of the same numbers and width. O(N)."""
         other = Intset()

@@ -237,3 +237,14 @@ def test_help_explains_each_subcommand(call: Call, name: str) -> None:
     assert usages[-1] == "HELP"
     for sub in COMMANDS[name.lower().encode()].subcommands:
         assert any(usage.split()[0].lower().encode() == sub for usage in usages)
+
+
+@pytest.mark.parametrize(
+    "argv", [[b"PING\0"], [b"CONFIG\0", b"GET", b"hz"], [b"CONFIG", b"GET\0", b"hz"]]
+)
+def test_names_are_looked_up_whole(argv: list[bytes]) -> None:
+    """In Redis a name with a NUL is found or not by chance; here never."""
+    server = Server()
+    reply = server.process_command(server.create_client(), argv)
+    assert isinstance(reply, CommandError)
+    assert reply.text.startswith(b"ERR unknown ")

@@ -97,13 +97,111 @@ WORDS = {
         LATENCY HISTORY x{nul}y
         LATENCY GRAPH x{nul}y
     """,
-    "nul_in_names": """
-        PING{nul}
-        CLIENT{nul} ID
-        OBJECT ENCODING{nul} a
-        CONFIG GET{nul} hz
-        CONFIG SET activerehashing{nul} no
-        DEBUG{nul} SLEEP 0
+    "nul_in_options_of_lists": """
+        RPUSH l a b c
+        LINSERT l BEFORE{nul}zz b x
+        LINSERT l {nul}AFTER b x
+        LPOS l b RANK{nul} 1 COUNT{nul}zz 1 MAXLEN{nul} 0
+        LMOVE l m LEFT{nul} RIGHT{nul}zz
+        LMPOP 1 l LEFT{nul}zz COUNT{nul} 1
+        LMPOP 1 l LEFT COUNT 1{nul}
+        BLMOVE l m LEFT{nul} RIGHT{nul} 0
+        BLMPOP 0 1 m RIGHT{nul} COUNT{nul} 1
+        SORT l ASC{nul} ALPHA{nul} LIMIT{nul} 0 1
+        SORT l BY{nul} nosort GET{nul} # STORE{nul} d
+        COMMAND GETKEYS SORT l STORE{nul} d
+        FLUSHALL
+    """,
+    "nul_in_options_of_sets_and_hashes": """
+        SADD s a b
+        SADD t a
+        SINTERCARD 2 s t LIMIT{nul}zz 1
+        SSCAN t 0 COUNT{nul} 10 MATCH{nul} a
+        HSET h f v
+        HSCAN h 0 COUNT{nul} 10
+        HRANDFIELD h 1 WITHVALUES{nul}zz
+        FLUSHALL
+    """,
+    "nul_in_options_of_sorted_sets": """
+        ZADD z NX{nul}zz 1 a 2 b
+        ZADD z XX{nul} CH{nul} 5 a
+        ZADD z GT{nul} INCR{nul} 1 a
+        ZADD z {nul}NX 1 a
+        ZRANGE z 0 -1 WITHSCORES{nul}zz
+        ZRANGE z 0 9 BYSCORE{nul} LIMIT{nul} 0 1 REV{nul}
+        ZRANGE z - + BYLEX{nul}
+        ZRANGEBYSCORE z -inf +inf WITHSCORES{nul} LIMIT{nul} 0 1
+        ZRANGEBYSCORE z -inf{nul}x +inf
+        ZRANGEBYSCORE z (1{nul}x 9
+        ZRANGEBYLEX z -{nul} +
+        ZUNION 2 z z WEIGHTS{nul} 1 2 AGGREGATE{nul} MIN{nul}zz WITHSCORES{nul}
+        ZINTERCARD 2 z z LIMIT{nul} 1
+        ZMPOP 1 z MIN{nul} COUNT{nul} 1
+        BZMPOP 0 1 z MAX{nul}zz COUNT{nul} 1
+        ZADD z 1 a
+        ZRANDMEMBER z 1 WITHSCORES{nul}
+        GEOADD g NX{nul} CH{nul} 13 38 a
+        GEODIST g a a KM{nul}zz
+        GEODIST g a a k{nul}m
+        GEOSEARCH g FROMMEMBER{nul} a BYRADIUS{nul} 1 m{nul} COUNT{nul} 1 ANY{nul} ASC{nul}
+        GEOSEARCH g FROMMEMBER a BYRADIUS 1 m WITHDIST{nul}
+        GEOSEARCH g FROMLONLAT{nul} 13 38 BYBOX{nul} 1 1 ft{nul} WITHCOORD{nul} WITHHASH{nul}
+        GEOSEARCHSTORE d g FROMMEMBER a BYRADIUS 1 m STOREDIST{nul}
+        GEORADIUS g 13 38 1 m WITHDIST{nul} STORE{nul} d
+        GEORADIUS g 13 38 1 m STORE{nul} d
+        FLUSHALL
+    """,
+    "nul_in_options_of_streams": """
+        XADD s NOMKSTREAM{nul}zz 1-1 f v
+        XADD s MAXLEN{nul} ={nul}zz 10 1-1 f v
+        XADD s MAXLEN ~{nul} 10 LIMIT{nul} 5 1-2 f v
+        XADD s MINID{nul} 0 1-3 f v
+        XADD s 1-4{nul}x f v
+        XLEN s
+        XTRIM s MAXLEN{nul} ={nul} 3
+        XRANGE s -{nul} +{nul}
+        XRANGE s - + COUNT{nul} 1
+        XRANGE s 1-1{nul}x +
+        XREVRANGE s + - COUNT{nul}zz 1
+        XREAD COUNT{nul} 1 STREAMS{nul} s 0
+        XREAD BLOCK{nul} 0 COUNT 1 STREAMS s 0
+        XREAD STREAMS s ${nul}
+        XGROUP CREATE s g ${nul} ENTRIESREAD{nul} 1
+        XGROUP CREATE t g 0 MKSTREAM{nul}zz
+        XGROUP SETID s g 0 ENTRIESREAD{nul} 1
+        XREADGROUP GROUP{nul} g c COUNT{nul} 1 NOACK{nul} STREAMS{nul} s >{nul}
+        XREADGROUP GROUP g c COUNT 1 STREAMS s >
+        XPENDING s g IDLE{nul} 0 - + 10
+        XCLAIM s g c 0 1-2 IDLE{nul} 1 RETRYCOUNT{nul} 2 FORCE{nul} JUSTID{nul}
+        XCLAIM s g c 0 1-2 TIME{nul} 1 LASTID{nul} 1-1
+        XAUTOCLAIM s g c 0 0 COUNT{nul} 1 JUSTID{nul}
+        XINFO STREAM t FULL{nul} COUNT{nul} 1
+        XSETID t 9-9 ENTRIESADDED{nul} 5 MAXDELETEDID{nul} 1-1
+        FLUSHALL
+    """,
+    "nul_in_options_of_bits_and_the_rest": """
+        SET a abc
+        BITCOUNT a 0 -1 BIT{nul}zz
+        BITPOS a 1 0 -1 BYTE{nul}
+        BITOP AND{nul}zz d a a
+        BITOP not{nul} d a
+        BITFIELD a GET{nul} u8 0 OVERFLOW{nul} WRAP{nul} SET{nul} u8 0 1 INCRBY{nul} u8 0 1
+        BITFIELD a GET u8{nul} 0
+        BITFIELD a OVERFLOW SAT{nul}zz INCRBY u8 0 300
+        BITFIELD_RO a GET{nul} u8 0
+        COMMAND GETKEYSANDFLAGS BITFIELD a GET{nul} u8 0
+        PFADD p x
+        PFDEBUG ENCODING{nul}zz p
+        PFDEBUG NOPE{nul}zz p
+        SCRIPT FLUSH SYNC{nul}zz
+        SCRIPT FLUSH {nul}
+        SCRIPT DEBUG NO{nul}
+        FUNCTION LIST WITHCODE{nul} LIBRARYNAME{nul} x
+        FUNCTION FLUSH ASYNC{nul}
+        FUNCTION LIST NOPE{nul}zz
+        FUNCTION LOAD REPLACE{nul} x
+        FUNCTION LOAD NOPE{nul}zz x
+        FLUSHALL
     """,
 }
 

@@ -82,11 +82,12 @@ class Pair:
                 return b"%d" % (now + int(word[len(prefix) :]))
         return word
 
-    def step(self, step: Step) -> None:
+    def step(self, step: Step) -> bytes:
+        """Do *step* on both; the reply, which is the same."""
         if isinstance(step, int):
             self.frozen.advance_ms(step)
             self.clock.advance(step)
-            return
+            return b""
         which, words = step
         argv = tuple(self.complete(word) for word in words)
         expected = self.real[which](*argv)
@@ -94,6 +95,7 @@ class Pair:
         assert got == expected, argv
         assert self.my_events() == self.real_events(), argv
         self.server._check()
+        return got
 
     def compare_all(self) -> None:
         for client in range(CLIENTS):

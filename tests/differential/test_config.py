@@ -129,7 +129,7 @@ GETS = [
     "HZ hz h?",
     "h? hz HZ",
     "sLave-priority *-priority",
-    "hz\0x",
+    "zz\0x",
     "hz\0*",
     "h*\0x",
 ]
@@ -178,8 +178,8 @@ SETS = [
     "Slave-Priority x",
     "replica-priority 1 slave-priority 2",
     "slave-priority 2 replica-priority 1",
-    "'hz\0x' 20",
-    "'databases\0x' z",
+    "'zz\0x' 20",
+    "'zatabases\0x' z",
     # what may not be set
     "databases 16",
     "DATABASES 16",

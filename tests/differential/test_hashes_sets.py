@@ -217,7 +217,6 @@ SIZED = {
 @pytest.mark.parametrize("name", SIZED)
 def test_serialized_length(pair: LearnedPair, name: str) -> None:
     pair.start()
-    pair.real[0](b"CONFIG", b"SET", b"rdbcompression", b"no")
     threshold = b"5000" if "long" in name else b"64"
     pair.step((0, (b"CONFIG", b"SET", b"hash-max-listpack-value", threshold)))
     pair.step((0, SIZED[name]))
@@ -229,4 +228,3 @@ def test_serialized_length(pair: LearnedPair, name: str) -> None:
     assert got is not None
     assert got[1] == expected[1]
     pair.step((0, (b"CONFIG", b"SET", b"hash-max-listpack-value", b"64")))
-    pair.real[0](b"CONFIG", b"SET", b"rdbcompression", b"yes")

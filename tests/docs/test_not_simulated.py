@@ -27,8 +27,7 @@ def ask() -> object:
 @pytest.mark.parametrize(
     "command",
     [
-        "DUMP k",
-        "RESTORE k 0 x",
+        "MIGRATE h 1 k 0 10",
         "ACL WHOAMI",
         "SAVE",
         "BGSAVE",
@@ -83,7 +82,7 @@ def test_every_row_is_there() -> None:
     rows = [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("| ")]
     assert rows == [
         "not simulated",
-        "DUMP, RESTORE",
+        "MIGRATE",
         "PFSELFTEST at full length",
         "the debugger of scripts",
         "FUNCTION DUMP and RESTORE",
