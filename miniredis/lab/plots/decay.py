@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# By active-expire-effort: colour, marker of the measured runs.
-_EFFORTS = {1: (BLUE, "o"), 5: (ORANGE, "s"), 10: (GREEN, "^")}
-_OTHER_EFFORT = (VERMILLION, "D")
+# By active-expire-effort: colour, line of the simulated runs, marker of the measured one.
+_EFFORTS = {1: (BLUE, "-", "o"), 5: (ORANGE, "--", "s"), 10: (GREEN, "-.", "^")}
+_OTHER_EFFORT = (VERMILLION, "-", "D")
 LINEAR_BELOW = 1  # % held, below which the axis is linear, so that 0 can be shown
 BAND_ALPHA = 0.25
 MARKS = 12  # on a measured curve
@@ -35,16 +35,16 @@ def plot_decay(
 ) -> Axes:
     """Share of the keys still held over the time since their death, by effort.
 
-    Simulated runs of one setting differ in the phase of the cron: the line is the first
+    Simulated runs of one setting differ in the phase of the cron: the line is the middle
     run's, the band spans them all. Marks are a measured run's, with a dotted line.
     """
     ax = axes_for(ax)
     for setting, some in runs.items():
-        color, marker = _EFFORTS.get(setting.effort, _OTHER_EFFORT)
+        color, line, marker = _EFFORTS.get(setting.effort, _OTHER_EFFORT)
         label = f"effort {setting.effort}"
         middle = some[len(some) // 2]
         t, held = _held_percent(middle.sightings, setting.keys, middle.first_death_ms)
-        ax.step(t, held, where="post", color=color, label=f"{label}, simulated")
+        ax.step(t, held, where="post", color=color, linestyle=line, label=f"{label}, simulated")
         _band(ax, some, color)
         curve = curves.get(setting)
         if curve is not None:
@@ -54,6 +54,7 @@ def plot_decay(
                 [100 * curve.held[i] / setting.keys for i in shown],
                 color=color,
                 linestyle=":",
+                drawstyle="steps-post",
                 marker=marker,
                 markevery=max(len(shown) // MARKS, 1),
                 markersize=5,
