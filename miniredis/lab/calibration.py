@@ -247,7 +247,9 @@ def warm_surcharge(mean: float, near: float, cold_share: float, ratio: float) ->
     *mean* is the cost of a deletion over cycles that are cold for *cold_share* of their
     time; then the surcharge is 1 + *ratio* times as large.
     """
-    low, high = 0.0, max(mean - near, 0.0)
+    if mean <= near:
+        return 0.0
+    low, high = 0.0, mean - near
     for _ in range(HALVINGS):
         x = (low + high) / 2
         rate = cold_share / (near + x * (1 + ratio)) + (1 - cold_share) / (near + x)

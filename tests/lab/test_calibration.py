@@ -17,6 +17,7 @@ from miniredis.lab.calibration import (
     calibrated_file,
     fit,
     fit_rehash,
+    warm_surcharge,
 )
 from miniredis.lab.costs import COST_FIELDS, cost_toml, read_cost
 from miniredis.net.calibrate import CycleWork, DisturbedError, RehashWork, Rounds
@@ -168,3 +169,8 @@ def test_keys_that_expire_elsewhere_would_spoil_the_measurement(real_server: Rea
         pytest.raises(DisturbedError, match="hold 1 key with a time to live"),
     ):
         calibrated_file(scratch, "under test", SMALL_PLAN)
+
+
+@pytest.mark.parametrize(("mean", "near"), [(0.0, 0.0), (300.0, 400.0), (300.0, 300.0)])
+def test_no_surcharge_where_a_large_table_cost_no_more(mean: float, near: float) -> None:
+    assert warm_surcharge(mean, near, cold_share=0.2, ratio=1.1) == 0

@@ -23,6 +23,7 @@ _OTHER_EFFORT = (VERMILLION, "-", "D")
 LINEAR_BELOW = 1  # % held, below which the axis is linear, so that 0 can be shown
 BAND_ALPHA = 0.25
 MARKS = 12  # on a measured curve
+STEPS_SHOWN = 120  # at most so many on a line: more cannot be told apart in print
 HELD_TICKS = (0, 1, 10, 50, 100)
 
 Runs = Sequence[ExpiryResult]
@@ -43,20 +44,23 @@ def plot_decay(
         color, line, marker = _EFFORTS.get(setting.effort, _OTHER_EFFORT)
         label = f"effort {setting.effort}"
         middle = some[len(some) // 2]
-        t, held = _held_percent(middle.sightings, setting.keys, middle.first_death_ms)
+        t, held = _thinned(*_held_percent(middle.sightings, setting.keys, middle.first_death_ms))
         ax.step(t, held, where="post", color=color, linestyle=line, label=f"{label}, simulated")
         _band(ax, some, color)
         curve = curves.get(setting)
         if curve is not None:
-            shown = [i for i, ms in enumerate(curve.t_ms) if ms >= 0]
+            seen = [
+                (ms, 100 * n / setting.keys) for ms, n in zip(curve.t_ms, curve.held, strict=True)
+            ]
+            t, held = _thinned(*zip(*(point for point in seen if point[0] >= 0), strict=True))
             ax.plot(
-                [curve.t_ms[i] for i in shown],
-                [100 * curve.held[i] / setting.keys for i in shown],
+                t,
+                held,
                 color=color,
                 linestyle=":",
                 drawstyle="steps-post",
                 marker=marker,
-                markevery=max(len(shown) // MARKS, 1),
+                markevery=max(len(t) // MARKS, 1),
                 markersize=5,
                 markerfacecolor="white",
                 label=f"{label}, measured",
@@ -197,11 +201,21 @@ def _held_percent(
 def _band(ax: Axes, runs: Runs, color: str) -> None:
     """What lies between the runs of all phases."""
     curves = [_held_percent(r.sightings, r.keys, r.first_death_ms) for r in runs]
-    times = sorted({t for ts, _ in curves for t in ts})
+    times, _ = _thinned(*[sorted({t for ts, _ in curves for t in ts})] * 2)
     rows = [_resampled(ts, held, times) for ts, held in curves]
     low = [min(column) for column in zip(*rows, strict=True)]
     high = [max(column) for column in zip(*rows, strict=True)]
     ax.fill_between(times, low, high, step="post", color=color, alpha=BAND_ALPHA, linewidth=0)
+
+
+def _thinned(t: Sequence[float], values: Sequence[float]) -> tuple[list[float], list[float]]:
+    """The step function through *t*, *values* without steps too close to be seen apart."""
+    apart = (t[-1] - t[0]) / STEPS_SHOWN if t else 0
+    kept = [0] if t else []
+    for i in range(1, len(t)):
+        if t[i] - t[kept[-1]] >= apart or i == len(t) - 1:
+            kept.append(i)
+    return [t[i] for i in kept], [values[i] for i in kept]
 
 
 def _resampled(t: list[float], values: list[float], times: list[float]) -> list[float]:
