@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import matplotlib.pyplot as plt
 
@@ -23,7 +23,8 @@ _OTHER_EFFORT = (VERMILLION, "-", "D")
 LINEAR_BELOW = 1  # % held, below which the axis is linear, so that 0 can be shown
 BAND_ALPHA = 0.25
 MARKS = 12  # on a measured curve
-STEPS_SHOWN = 120  # at most so many on a line: more cannot be told apart in print
+POINTS_SHOWN = 60  # at most so many on a line: more steps cannot be told apart in print
+STEPS_SHOWN = 40  # a line of more points is drawn without steps
 HELD_TICKS = (0, 1, 10, 50, 100)
 
 Runs = Sequence[ExpiryResult]
@@ -45,7 +46,14 @@ def plot_decay(
         label = f"effort {setting.effort}"
         middle = some[len(some) // 2]
         t, held = _thinned(*_held_percent(middle.sightings, setting.keys, middle.first_death_ms))
-        ax.step(t, held, where="post", color=color, linestyle=line, label=f"{label}, simulated")
+        ax.plot(
+            t,
+            held,
+            drawstyle=_drawstyle(t),
+            color=color,
+            linestyle=line,
+            label=f"{label}, simulated",
+        )
         _band(ax, some, color)
         curve = curves.get(setting)
         if curve is not None:
@@ -58,7 +66,7 @@ def plot_decay(
                 held,
                 color=color,
                 linestyle=":",
-                drawstyle="steps-post",
+                drawstyle=_drawstyle(t),
                 marker=marker,
                 markevery=max(len(t) // MARKS, 1),
                 markersize=5,
@@ -205,12 +213,18 @@ def _band(ax: Axes, runs: Runs, color: str) -> None:
     rows = [_resampled(ts, held, times) for ts, held in curves]
     low = [min(column) for column in zip(*rows, strict=True)]
     high = [max(column) for column in zip(*rows, strict=True)]
-    ax.fill_between(times, low, high, step="post", color=color, alpha=BAND_ALPHA, linewidth=0)
+    step: Literal["post"] | None = "post" if len(times) <= STEPS_SHOWN else None
+    ax.fill_between(times, low, high, step=step, color=color, alpha=BAND_ALPHA, linewidth=0)
+
+
+def _drawstyle(t: Sequence[float]) -> Literal["default", "steps-post"]:
+    """Steps where each can be seen, else a line through their ends."""
+    return "steps-post" if len(t) <= STEPS_SHOWN else "default"
 
 
 def _thinned(t: Sequence[float], values: Sequence[float]) -> tuple[list[float], list[float]]:
     """The step function through *t*, *values* without steps too close to be seen apart."""
-    apart = (t[-1] - t[0]) / STEPS_SHOWN if t else 0
+    apart = (t[-1] - t[0]) / POINTS_SHOWN if t else 0
     kept = [0] if t else []
     for i in range(1, len(t)):
         if t[i] - t[kept[-1]] >= apart or i == len(t) - 1:
