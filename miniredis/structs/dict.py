@@ -276,9 +276,29 @@ class Dict:
             self.resize()
 
     def rehash_step(self) -> None:
-        """One step, unless paused. dict.c: _dictRehashStep()"""
-        if self.pauserehash == 0:
+        """``rehash(1)``, unless paused: the step of an operation. dict.c: _dictRehashStep()
+
+        Written out, because while a large table fills every insertion makes several.
+        """
+        if self.pauserehash:
+            return
+        if self.can_resize is not DictResize.ENABLE or not self.ht_used[0]:
             self.rehash(1)
+            return
+        table0, table1 = self.ht_table
+        start = idx = self.rehashidx
+        while table0[idx] is None:
+            idx += 1
+            if idx - start == REHASH_EMPTY_VISITS:
+                self.rehash_passed += REHASH_EMPTY_VISITS
+                self.rehashidx = idx
+                return
+        self._move_bucket(table0, table1, idx)
+        idx += 1
+        self.rehash_passed += idx - start
+        self.rehashidx = idx
+        if not self.ht_used[0]:
+            self._rehashing_completed()
 
     def rehash_step_for(self, key: bytes) -> None:
         """The step that an operation on *key* takes while a rehash is under way."""
