@@ -28,6 +28,7 @@ from miniredis.commands import (  # noqa: F401
     replication_cmds,
     scanning,
     scripting,
+    shutdown,
     slowlog_cmds,
     sort,
     stream_claim,

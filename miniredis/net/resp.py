@@ -5,6 +5,8 @@ Redis: networking.c (``processInlineBuffer``, ``processMultibulkBuffer``, ``addR
 
 from __future__ import annotations
 
+from collections import deque
+
 from miniredis.errors import CommandError
 from miniredis.keyspace.object import string2ll
 from miniredis.reply import (
@@ -31,6 +33,9 @@ MULTIBULK_MAX = 2**31 - 1  # arguments
 UNAUTH_MULTIBULK_MAX = 10  # arguments of a client that has not authenticated
 UNAUTH_BULK_MAX = 16384  # bytes of such a client's argument
 COMPACT_BYTES = 64 * 1024  # consumed bytes that are worth moving the rest of a buffer
+# The usual counts of arguments, and the usual lengths, as they are written.
+COUNTS = {b"*%d" % n: n for n in range(1, 65)}
+LENGTHS = [b"$%d" % n for n in range(1024)]
 
 
 class ProtocolError(Exception):
@@ -45,11 +50,27 @@ class RequestParser:
 
     Feed it any pieces with :meth:`feed` and take requests with :meth:`next_request`.
     ``max_bulk_len`` and ``unauthenticated`` may be changed between requests.
+
+    ``ready`` holds requests that were taken apart at once. Who knows that the client is
+    authenticated may take them from there.
     """
+
+    __slots__ = (
+        "_argv",
+        "_buffer",
+        "_bulklen",
+        "_multibulklen",
+        "_pos",
+        "_searched",
+        "max_bulk_len",
+        "ready",
+        "unauthenticated",
+    )
 
     def __init__(self, max_bulk_len: int = PROTO_MAX_BULK_LEN) -> None:
         self.max_bulk_len = max_bulk_len
         self.unauthenticated = False
+        self.ready: deque[list[bytes]] = deque()
         self._buffer = bytearray()
         self._pos = 0
         self._searched = 0  # up to here there is no line end after _pos
@@ -58,12 +79,58 @@ class RequestParser:
         self._argv: list[bytes] = []
 
     def feed(self, data: bytes) -> None:
-        """Add bytes that have arrived."""
+        """Add bytes that have arrived. O(bytes)"""
+        if self._pos == len(self._buffer) and not self._multibulklen:
+            data = self._split(data)
+            if not data:
+                return
         if self._pos > COMPACT_BYTES or self._pos == len(self._buffer):
             del self._buffer[: self._pos]
             self._searched = max(self._searched - self._pos, 0)
             self._pos = 0
         self._buffer += data
+
+    def _split(self, data: bytes) -> bytes:
+        """Take requests off *data* in one go, as far as they are as usual; what is left.
+
+        Most input is whole requests of few short arguments. Split at the line ends, one of
+        them is a count, then a length and an argument in turn:
+
+            *2 | $3 | GET | $1 | k
+
+        Whatever does not fit that (an argument with a line end in it, a strange number, an
+        inline command, a piece of a request) is left to the careful way, from the beginning of
+        its request.
+        """
+        if len(data) > self.max_bulk_len:
+            return data
+        parts = data.split(b"\r\n")
+        i, last = 0, len(parts) - 1
+        while i < last:
+            count = COUNTS.get(parts[i])
+            if count is None:
+                break
+            end = i + 1 + 2 * count
+            if end > last:
+                break
+            argv = parts[i + 2 : end : 2]
+            try:
+                if [LENGTHS[len(arg)] for arg in argv] != parts[i + 1 : end : 2]:
+                    break
+            except IndexError:  # a long argument
+                break
+            self.ready.append(argv)
+            i = end
+        if i == last:
+            return parts[last]
+        return b"\r\n".join(parts[i:]) if i else data
+
+    def _usual_request(self) -> list[bytes]:
+        """The next of ``ready``, whose arguments are short enough for anybody."""
+        argv = self.ready.popleft()
+        if self.unauthenticated and len(argv) > UNAUTH_MULTIBULK_MAX:
+            raise ProtocolError("Protocol error: unauthenticated multibulk length")
+        return argv
 
     def next_request(self) -> list[bytes] | None:
         """The next complete request, or None until more bytes come.
@@ -71,6 +138,8 @@ class RequestParser:
         An empty request (``*0``, an empty line) is an empty list. Raises ProtocolError; the
         parser is of no use afterwards.
         """
+        if self.ready:
+            return self._usual_request()
         if self._multibulklen or self._buffer.startswith(b"*", self._pos):
             return self._multibulk()
         if self._pos < len(self._buffer):
@@ -164,9 +233,14 @@ class RequestParser:
 
 def encode_reply(reply: Reply, resp: int) -> bytes:
     """*reply* on the wire in protocol version *resp*. Linear in its size."""
+    kind = reply.__class__
+    if kind is Status:
+        return b"+%s\r\n" % reply.text
+    if kind is int:
+        return b":%d\r\n" % reply
     out: list[bytes] = []
     _append(out, reply, resp)
-    return b"".join(out)
+    return out[0] if len(out) == 1 else b"".join(out)
 
 
 def _append(out: list[bytes], reply: Reply, resp: int) -> None:

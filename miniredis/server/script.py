@@ -26,7 +26,7 @@ from miniredis.commands.client_flags import (
     PROPAGATE_BOTH,
 )
 from miniredis.commands.table import Command, lookup
-from miniredis.errors import CommandError
+from miniredis.errors import CommandError, ServerClosedError
 from miniredis.scripting.convert import to_reply
 from miniredis.scripting.errors import ScriptError
 from miniredis.scripting.flags import (
@@ -288,19 +288,25 @@ class Scripting:
     def process_events_while_blocked(self) -> None:
         """Let other clients speak in the middle of a script.
 
+        To the commands that they may send, the script's command is one that they are nested
+        in (``fixed_time_expire``): so what the script has changed so far is not propagated
+        before its end. Time events do not run, see ``Server.process_events()``.
+
+        Raises :class:`ServerClosedError` after a SHUTDOWN.
+
         networking.c: processEventsWhileBlocked()
         """
         server = self.server
-        saved = server.current_client, server.fixed_time_expire, server.in_exec
-        mstime = server.mstime
-        server.current_client, server.fixed_time_expire, server.in_exec = None, 0, False
+        saved = server.current_client, server.in_exec, server.us, server.mstime
+        server.current_client, server.in_exec = None, False
         try:
             for turn in self.while_blocked:
                 turn()
             server.unblocked.wait(BUSY_POLL_S)  # gives the lock away
         finally:
-            server.current_client, server.fixed_time_expire, server.in_exec = saved
-            server.mstime = mstime
+            server.current_client, server.in_exec, server.us, server.mstime = saved
+        if server.closed:
+            raise ServerClosedError("this miniredis server was closed")
 
     def kill(self, is_eval: bool) -> None:
         """Ask the running script to end. script.c: scriptKill()"""

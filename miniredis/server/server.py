@@ -372,6 +372,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
 
     def _after_command(self) -> None:
         """What may follow a command at once: serving who waited for it, and more."""
+        if self.scripting.is_timed_out:
+            return  # what the slow script has made ready waits for its end
         if self.ready_keys:
             self.blocking.handle_clients_blocked_on_keys()
         if (
@@ -506,8 +508,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         the cron runs that were missed are made up for, as long as they find work.
         """
         with self.lock:
-            if self.closed:
-                return
+            if self.closed or self.scripting.is_timed_out:
+                return  # nothing may change under a slow script. ae.c: AE_FILE_EVENTS alone
             now = self.clock.us()
             late_us = 0 if self.clock.virtual or self.el.next_us is None else now - self.el.next_us
             self.us = min(self.us, now)
@@ -533,6 +535,9 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         server.c: beforeSleep()
         """
         with self.lock:
+            if self.scripting.is_timed_out:
+                self.free_clients_in_async_free_queue()
+                return
             if self.blocked_clients:
                 self.blocking.handle_blocked_clients_timeout()
             if self.clients_to_close:
