@@ -398,7 +398,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         if reply is None:
             assert cmd is not None
             reply = self.call(c, cmd, argv, now)
-        if self.stale_gate is StaleGate.REPAIRED:
+        if self.stale_gate is StaleGate.REPAIRED and not self.scripting.is_timed_out:
             self.before_sleep()  # a fast cycle may follow any command, not only a time-out
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
             return NO_REPLY
@@ -539,9 +539,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         server.c: beforeSleep()
         """
         with self.lock:
-            if self.scripting.is_timed_out:
-                self.free_clients_in_async_free_queue()
-                return
             if self.blocked_clients:
                 self.blocking.handle_blocked_clients_timeout()
             if self.clients_to_close:
