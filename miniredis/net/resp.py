@@ -33,8 +33,10 @@ MULTIBULK_MAX = 2**31 - 1  # arguments
 UNAUTH_MULTIBULK_MAX = 10  # arguments of a client that has not authenticated
 UNAUTH_BULK_MAX = 16384  # bytes of such a client's argument
 COMPACT_BYTES = 64 * 1024  # consumed bytes that are worth moving the rest of a buffer
+LINE_END = b"\r\n"
+MANY_ARGUMENTS = 65  # from here on a request is split in pieces
 # The usual counts of arguments, and the usual lengths, as they are written.
-COUNTS = {b"*%d" % n: n for n in range(1, 65)}
+COUNTS = {b"*%d" % n: n for n in range(1, MANY_ARGUMENTS)}
 LENGTHS = [b"$%d" % n for n in range(1024)]
 
 
@@ -59,6 +61,7 @@ class RequestParser:
         "_argv",
         "_buffer",
         "_bulklen",
+        "_many",
         "_multibulklen",
         "_pos",
         "_searched",
@@ -77,6 +80,7 @@ class RequestParser:
         self._multibulklen = 0
         self._bulklen = -1
         self._argv: list[bytes] = []
+        self._many = False  # the request has many arguments, and all so far were as usual
 
     def feed(self, data: bytes) -> None:
         """Add bytes that have arrived. O(bytes)"""
@@ -85,9 +89,7 @@ class RequestParser:
             if not data:
                 return
         if self._pos > COMPACT_BYTES or self._pos == len(self._buffer):
-            del self._buffer[: self._pos]
-            self._searched = max(self._searched - self._pos, 0)
-            self._pos = 0
+            self._compact()
         self._buffer += data
 
     def _split(self, data: bytes) -> bytes:
@@ -104,7 +106,7 @@ class RequestParser:
         """
         if len(data) > self.max_bulk_len:
             return data
-        parts = data.split(b"\r\n")
+        parts = data.split(LINE_END)
         i, last = 0, len(parts) - 1
         while i < last:
             count = COUNTS.get(parts[i])
@@ -123,7 +125,7 @@ class RequestParser:
             i = end
         if i == last:
             return parts[last]
-        return b"\r\n".join(parts[i:]) if i else data
+        return LINE_END.join(parts[i:]) if i else data
 
     def _usual_request(self) -> list[bytes]:
         """The next of ``ready``, whose arguments are short enough for anybody."""
@@ -201,7 +203,12 @@ class RequestParser:
             if count <= 0:
                 return []
             self._multibulklen = count
+            self._many = count >= MANY_ARGUMENTS and self.max_bulk_len >= len(LENGTHS)
         while self._multibulklen:
+            if self._many and self._bulklen < 0:
+                self._many = self._split_arguments()
+                if not self._multibulklen:
+                    break
             if self._bulklen < 0 and not self._bulk_length():
                 return None
             end = self._pos + self._bulklen
@@ -211,8 +218,33 @@ class RequestParser:
             self._pos = end + 2
             self._bulklen = -1
             self._multibulklen -= 1
-        argv, self._argv = self._argv, []
+        argv, self._argv, self._many = self._argv, [], False
         return argv
+
+    def _split_arguments(self) -> bool:
+        """Take arguments of a long request off the buffer in one go, as :meth:`_split` does.
+
+        False if there is one that does not fit: then it is not tried again.
+        """
+        self._compact()
+        parts = bytes(self._buffer).split(LINE_END)
+        end = min(self._multibulklen, (len(parts) - 1) // 2) * 2
+        arguments = parts[1:end:2]
+        try:
+            usual = [LENGTHS[len(arg)] for arg in arguments] == parts[0:end:2]
+        except IndexError:
+            return False
+        if usual:
+            self._argv += arguments
+            self._multibulklen -= len(arguments)
+            self._pos = sum(map(len, parts[:end])) + len(LINE_END) * end
+        return usual
+
+    def _compact(self) -> None:
+        """Forget what was consumed."""
+        del self._buffer[: self._pos]
+        self._searched = max(self._searched - self._pos, 0)
+        self._pos = 0
 
     def _bulk_length(self) -> bool:
         start = self._pos

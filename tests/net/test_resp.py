@@ -142,6 +142,37 @@ def test_requests_in_pieces_of_one_size(requests: list[list[bytes]], size: int) 
     assert parse(*pieces) == (requests, None)
 
 
+@given(
+    st.integers(60, 70) | st.just(300),
+    st.lists(st.tuples(st.integers(0, 400), arguments | st.just(b"x" * 1023)), max_size=4),
+    st.lists(st.tuples(st.integers(0, 400), st.just(b"x" * 1024)), max_size=1),
+    cut_points,
+)
+def test_long_requests_cut_anywhere(
+    count: int,
+    short: list[tuple[int, bytes]],
+    long: list[tuple[int, bytes]],
+    points: list[int],
+) -> None:
+    """They are split in pieces, until an argument is long or has a line end in it."""
+    argv = [b"%d" % i for i in range(count)]
+    for at, arg in short + long:
+        argv[at % count] = arg
+    requests = [argv, [b"PING"], argv]
+    data = b"".join(map(multibulk, requests))
+    assert parse(*cut(data, [point * 7 for point in points])) == (requests, None)
+
+
+def test_an_error_within_a_long_request() -> None:
+    whole = multibulk([b"a"] * 100)
+    for wrong, text in (
+        (b"$x\r\n", BAD_BULK),
+        (b"+1\r\n", "Protocol error: expected '$', got '+'"),
+    ):
+        assert parse(whole[:-7] + wrong) == ([], text)
+        assert parse(whole[:-7], wrong) == ([], text)
+
+
 FRAGMENTS = [b"*", b"$", b"-", b"0", b"1", b"2", b"\r", b"\n", b"\r\n", b" ", b'"', b"'", b"\\"]
 FRAGMENTS += [b"x", b"*1\r\n", b"*2\r\n", b"$1\r\n", b"*1\r\n$4\r\nPING\r\n", b"PING\r\n"]
 garbage = st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(b"".join)
