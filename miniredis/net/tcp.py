@@ -29,6 +29,7 @@ from miniredis.server.server import Server
 BACKLOG = 511  # connections that wait to be accepted, as tcp-backlog has it
 MAX_ACCEPTS_PER_CALL = 1000
 ACCEPT_PAUSE_S = 1.0  # when the process has no file descriptor left
+TURNS_AT_ONCE = 16  # before asyncio, which takes as long as a request or two, gets its turn
 TURNS_WHILE_BLOCKED = 4  # of the sockets at most, each time a slow script lets others in
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVENT_SLACK_S = 0.0005  # an event found due this little too early is run all the same
@@ -49,6 +50,7 @@ class TcpServer:
         self._selector = selectors.DefaultSelector()
         self._listeners: list[socket.socket] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._planned_us: int | None = None  # the event of the server that the timer is for
         self._waiting: deque[ClientConnection] = deque()
         self._wake_planned = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -112,13 +114,15 @@ class TcpServer:
     # -- turns of the sockets ---------------------------------------------------------------
 
     def _turn(self) -> None:
-        """Serve every socket that is ready, then who was woken by it.
+        """Serve every socket that is ready, then who was woken by it; some times, if need be.
 
         ae.c: aeProcessEvents()
         """
-        self._process_events()
-        if self._waiting:
-            self._flush_waiting()
+        for _ in range(TURNS_AT_ONCE):
+            if not self._process_events():
+                break
+            if self._waiting:
+                self._flush_waiting()
         self.plan_events()
 
     def _process_events(self) -> bool:
@@ -227,8 +231,9 @@ class TcpServer:
             self._close()
             return
         next_us = self.server.family_next_event_us()
-        if self._loop is None or next_us is None:
+        if self._loop is None or next_us is None or next_us == self._planned_us:
             return
+        self._planned_us = next_us
         delay = max(next_us - self.server.clock.us(), 0) / 1_000_000
         when = self._loop.time() + delay
         if self._timer is not None and not self._timer.cancelled():
@@ -238,7 +243,7 @@ class TcpServer:
         self._timer = self._loop.call_at(when, self._run_events)
 
     def _run_events(self) -> None:
-        self._timer = None
+        self._timer = self._planned_us = None
         self._turning += 1
         try:
             self.server.process_family_events()
