@@ -213,3 +213,15 @@ def test_ids_are_those_of_the_seed(server: Server) -> None:
         assert fields(server, section)[name] == fields(twin, section)[name]
         assert len(fields(server, section)[name]) == 40
     assert server.run_id != server.replid
+
+
+def test_scripts_and_functions_are_counted() -> None:
+    server = Server()
+    client = server.create_client()
+    library = b"#!lua name=l\nredis.register_function('f', function() end)"
+    for argv in ([b"EVAL", b"return 1", b"0"], [b"EVAL", b"return 2", b"0"]):
+        server.process_command(client, argv)
+    server.process_command(client, [b"FUNCTION", b"LOAD", library])
+    info = server.info(["memory"])
+    for line in (b"cached_scripts:2", b"functions:1", b"libraries:1"):
+        assert b"number_of_" + line + b"\r\n" in info
