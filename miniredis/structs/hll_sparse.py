@@ -108,7 +108,20 @@ def sparse_registers(hll: bytes | bytearray) -> bytes | None:
 
     O(registers). Redis: the loops of hllMerge() and hllSparseToDense()
     """
-    return _registers(_parse(hll)[0])
+    body = bytes(hll[HLL_HDR_SIZE:])
+    runs: list[bytes] = []
+    at = 0
+    for found in _XZERO_BYTES.finditer(body):
+        start, at = at, found.end()
+        runs += map(_RUNS.__getitem__, body[start : found.start()])
+        if at - found.start() == 1:  # cut off
+            return _registers(_parse(hll)[0])
+        runs.append(bytes(((body[at - 2] & 0x3F) << 8 | body[at - 1]) + 1))
+    runs += map(_RUNS.__getitem__, body[at:])
+    registers = b"".join(runs)
+    if len(registers) == HLL_REGISTERS:
+        return registers
+    return _registers(_parse(hll)[0])  # there is something wrong with it
 
 
 def _registers(ops: list[int]) -> bytes | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from miniredis import Server
+from miniredis import Server, SystemClock
 from miniredis.net.tcp import TcpServer
 from tests.real.raw import RawClient
 
@@ -25,8 +25,8 @@ OK = b"+OK\r\n"
 class Busy:
     """A TCP server on whose loop scripts may be slow. Steps of a test run in its own thread."""
 
-    def __init__(self) -> None:
-        self.server = Server(seed=1, busy_reply_threshold=1)
+    def __init__(self, clock: SystemClock | None = None) -> None:
+        self.server = Server(clock, seed=1, busy_reply_threshold=1, enable_debug_command="yes")
         self.tcp = TcpServer(self.server)
         self.slow = threading.Event()  # a script has taken too long
         self.errors: list[object] = []
@@ -253,3 +253,39 @@ def test_a_client_in_this_process_runs_the_script(busy: Busy) -> None:
     thread.join(TIMEOUT_S)
     assert "Script killed by user" in str(failed[0])
     assert other(b"PING") == b"+PONG\r\n"
+
+
+class SleepClock(SystemClock):
+    """Sleeps until the test wakes it."""
+
+    def __init__(self) -> None:
+        self.asleep, self.wake = threading.Event(), threading.Event()
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds == 1.5
+        self.asleep.set()
+        assert self.wake.wait(TIMEOUT_S)
+
+
+def test_nobody_is_served_during_debug_sleep() -> None:
+    """It is no script: others wait, and hear no BUSY."""
+    clock = SleepClock()
+    busy = Busy(clock)
+    caller, other = busy.client(), busy.client()
+    caller.send(b"DEBUG", b"SLEEP", b"1.5")
+    assert clock.asleep.wait(TIMEOUT_S)
+    other.send(b"PING")
+    assert other.is_silent()
+    clock.wake.set()
+    assert caller.read() == OK
+    assert other.read() == b"+PONG\r\n"
+    busy.stop()
+
+
+def test_a_slow_library_is_given_up_and_nobody_hears_busy(busy: Busy) -> None:
+    """FUNCTION LOAD has a time limit of its own, half a second, and serves nobody meanwhile."""
+    caller, other = busy.client(), busy.client()
+    caller.send(b"FUNCTION", b"LOAD", b"#!lua name=l\nwhile true do end")
+    other.send(b"PING")
+    assert caller.read().startswith(b"-ERR Error registering functions: ")
+    assert other.read() == b"+PONG\r\n"
