@@ -6,6 +6,8 @@ Redis: networking.c (``processInlineBuffer``, ``processMultibulkBuffer``, ``addR
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
+from itertools import chain
 
 from miniredis.errors import CommandError
 from miniredis.keyspace.object import string2ll
@@ -38,6 +40,8 @@ MANY_ARGUMENTS = 65  # from here on a request is split in pieces
 # The usual counts of arguments, and the usual lengths, as they are written.
 COUNTS = {b"*%d" % n: n for n in range(1, MANY_ARGUMENTS)}
 LENGTHS = [b"$%d" % n for n in range(1024)]
+
+_Items = tuple[Iterator[Reply], int]  # replies to be written, and in which protocol
 
 
 class ProtocolError(Exception):
@@ -276,74 +280,78 @@ def encode_reply(reply: Reply, resp: int) -> bytes:
 
 
 def _append(out: list[bytes], reply: Reply, resp: int) -> None:
-    kind = reply.__class__
-    if kind is bytes:
-        out.append(b"$%d\r\n%s\r\n" % (len(reply), reply))
-    elif kind is int:
-        out.append(b":%d\r\n" % reply)
-    elif kind is Status:
-        out.append(b"+%s\r\n" % reply.text)
-    elif reply is None:
-        out.append(b"$-1\r\n" if resp == 2 else b"_\r\n")
-    elif kind is list:
-        out.append(b"*%d\r\n" % len(reply))
-        for item in reply:
-            _append(out, item, resp)
-    elif kind is CommandError:
-        text = reply.text.replace(b"\r", b" ").replace(b"\n", b" ")
-        out.append(b"-%s\r\n" % text)
-    else:
-        _append_rare(out, reply, resp)
+    """Without recursion, as scripts can return thousands of arrays in each other."""
+    stack: list[_Items] = [(iter((reply,)), resp)]
+    while stack:
+        items, resp = stack[-1]
+        for item in items:
+            kind = item.__class__
+            if kind is bytes:
+                out.append(b"$%d\r\n%s\r\n" % (len(item), item))
+            elif kind is int:
+                out.append(b":%d\r\n" % item)
+            elif kind is Status:
+                out.append(b"+%s\r\n" % item.text)
+            elif item is None:
+                out.append(b"$-1\r\n" if resp == 2 else b"_\r\n")
+            elif kind is list:
+                out.append(b"*%d\r\n" % len(item))
+                stack.append((iter(item), resp))
+                break
+            elif kind is CommandError:
+                text = item.text.replace(b"\r", b" ").replace(b"\n", b" ")
+                out.append(b"-%s\r\n" % text)
+            elif (inner := _append_rare(out, item, resp)) is not None:
+                stack.append(inner)
+                break
+        else:
+            stack.pop()
 
 
-def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
-    """The kinds that differ between the protocols."""
+def _append_rare(out: list[bytes], reply: Reply, resp: int) -> _Items | None:
+    """The kinds that differ between the protocols; what is in them and still to be written."""
     kind = reply.__class__
-    if kind is dict:
-        out.append(b"*%d\r\n" % (2 * len(reply)) if resp == 2 else b"%%%d\r\n" % len(reply))
-        for key, value in reply.items():
-            _append(out, key, resp)
-            _append(out, value, resp)
-    elif kind is MapReply:
-        pairs = reply.pairs
+    if kind is dict or kind is MapReply:
+        pairs = reply.items() if kind is dict else reply.pairs
         out.append(b"*%d\r\n" % (2 * len(pairs)) if resp == 2 else b"%%%d\r\n" % len(pairs))
-        for pair in pairs:
-            for item in pair:
-                _append(out, item, resp)
-    elif kind is SetReply or kind is Push:
+        return chain.from_iterable(pairs), resp
+    if kind is SetReply or kind is Push:
         sign = b"*" if resp == 2 else (b"~" if kind is SetReply else b">")
         out.append(b"%s%d\r\n" % (sign, len(reply.items)))
-        for item in reply.items:
-            _append(out, item, resp)
-    elif kind is Attributed:
-        if resp == 3:
-            out.append(b"|%d\r\n" % len(reply.attributes))
-            for pair in reply.attributes.items():
-                for item in pair:
-                    _append(out, item, resp)
-        _append(out, reply.reply, resp)
-    elif kind is Interleaved:
-        out.append(b"*%d\r\n" % reply.count)
-        for item in reply.items:
-            _append(out, item, resp)
-    elif kind is bool:
-        out.append(b":%d\r\n" % reply if resp == 2 else (b"#t\r\n" if reply else b"#f\r\n"))
-    elif kind is float:
-        text = d2string(reply)
-        _append(out, text, 2) if resp == 2 else out.append(b",%s\r\n" % text)
-    elif kind is NullArray:
-        out.append(b"*-1\r\n" if resp == 2 else b"_\r\n")
-    elif kind is Verbatim:
+        return iter(reply.items), resp
+    if kind is Attributed:
         if resp == 2:
-            _append(out, reply.text, 2)
-        else:
-            out.append(b"=%d\r\n%s:%s\r\n" % (len(reply.text) + 4, reply.format, reply.text))
-    elif kind is HumanDouble:
-        text = d2string_human(reply.value)
-        _append(out, text, 2) if resp == 2 else out.append(b",%s\r\n" % text)
-    elif kind is BigNumber:
-        _append(out, reply.digits, 2) if resp == 2 else out.append(b"(%s\r\n" % reply.digits)
-    elif kind is InProtocol:
-        _append(out, reply.reply, reply.resp)
-    elif kind is not NoReply:
-        raise TypeError(f"not a reply: {reply!r}")
+            return iter((reply.reply,)), resp
+        out.append(b"|%d\r\n" % len(reply.attributes))
+        pairs = reply.attributes.items()
+        return chain(chain.from_iterable(pairs), (reply.reply,)), resp
+    if kind is Interleaved:
+        out.append(b"*%d\r\n" % reply.count)
+        return iter(reply.items), resp
+    if kind is InProtocol:
+        return iter((reply.reply,)), reply.resp
+    if kind is not NoReply:
+        out.append(_rare_scalar(reply, resp))
+    return None
+
+
+def _rare_scalar(reply: Reply, resp: int) -> bytes:
+    kind = reply.__class__
+    if kind is bool:
+        return b":%d\r\n" % reply if resp == 2 else (b"#t\r\n" if reply else b"#f\r\n")
+    if kind is float or kind is HumanDouble:
+        text = d2string(reply) if kind is float else d2string_human(reply.value)
+        return _bulk(text) if resp == 2 else b",%s\r\n" % text
+    if kind is NullArray:
+        return b"*-1\r\n" if resp == 2 else b"_\r\n"
+    if kind is Verbatim:
+        if resp == 2:
+            return _bulk(reply.text)
+        return b"=%d\r\n%s:%s\r\n" % (len(reply.text) + 4, reply.format, reply.text)
+    if kind is BigNumber:
+        return _bulk(reply.digits) if resp == 2 else b"(%s\r\n" % reply.digits
+    raise TypeError(f"not a reply: {reply!r}")
+
+
+def _bulk(text: bytes) -> bytes:
+    return b"$%d\r\n%s\r\n" % (len(text), text)

@@ -216,13 +216,15 @@ class Scripting:
     def _count_errors(self, reply: list[Any]) -> bool:
         """Count the errors inside an array that a script has returned; whether there are any."""
         found = False
-        for item in reply:
-            if item.__class__ is list:
-                found |= self._count_errors(item)
-            elif item.__class__ is CommandError:
-                found = True
-                if not item.counted:
-                    self.server.count_error(item)
+        arrays = [reply]
+        while arrays:
+            for item in arrays.pop():
+                if item.__class__ is list:
+                    arrays.append(item)
+                elif item.__class__ is CommandError:
+                    found = True
+                    if not item.counted:
+                        self.server.count_error(item)
         return found
 
     def prepare_for_run(self, run: ScriptRun, flags: ScriptFlags) -> None:

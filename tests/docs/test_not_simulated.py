@@ -86,7 +86,6 @@ def test_every_row_is_there() -> None:
         "MIGRATE",
         "PFSELFTEST at full length",
         "the debugger of scripts",
-        "scripts: deep replies",
         "scripts: the line of an error in a tail call",
         "BYLEX on a large sorted set whose scores differ",
         "ACL users",
