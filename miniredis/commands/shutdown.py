@@ -1,8 +1,6 @@
 """SHUTDOWN: the end of the server.
 
-Differs from Redis: nothing is saved, and it does not wait for replicas that lag behind.
-
-Redis: db.c ``shutdownCommand()``, server.c ``prepareForShutdown()``.
+Redis: ``shutdownCommand()`` in db.c, ``prepareForShutdown()`` in server.c.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from miniredis.reply import Reply
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
-OPTIONS = (b"nosave", b"save", b"now", b"force")
+_OPTIONS = frozenset({b"nosave", b"save", b"now", b"force", b"abort"})
 
 
 @command(
@@ -27,28 +25,30 @@ OPTIONS = (b"nosave", b"save", b"now", b"force")
     flags="admin noscript loading stale no_multi allow_busy",
     group="server",
     since="1.0.0",
-    complexity="O(N) in the number of clients; in Redis in that of keys, when it saves",
+    complexity="O(N) when saving, N being the number of keys; here O(1)",
 )
-def shutdown(c: Client, *options: bytes) -> Reply:
+def shutdown(c: Client, *args: bytes) -> Reply:
     """SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT]
 
-    Closes the server: all its clients lose their connections, a TCP server ends.
+    Closes all connections and ends the server, whose data is gone then.
 
-    db.c: shutdownCommand()
+    Differs from Redis: nothing is saved, and lagging replicas are not waited for.
+
+    Raises ``ServerClosedError``, by which the transport knows. db.c: shutdownCommand()
     """
-    words = {word(option) for option in options}
-    abort = b"abort" in words
-    words.discard(b"abort")
-    if not words.issubset(OPTIONS) or (abort and words) or {b"nosave", b"save"} <= words:
+    options = {word(arg) for arg in args}
+    if not options <= _OPTIONS or {b"save", b"nosave"} <= options:
         raise syntax_error()
-    if abort:
+    if b"abort" in options:
+        if len(options) > 1:
+            raise syntax_error()
         raise CommandError("ERR No shutdown in progress.")
-    if b"now" not in words and c.flags & CLIENT_DENY_BLOCKING:
+    server = c.server
+    if b"now" not in options and c.flags & CLIENT_DENY_BLOCKING:
         raise CommandError(
             "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client"
         )
-    scripting = c.server.scripting
-    if b"nosave" not in words and scripting.is_timed_out:
-        raise scripting.busy_error()
-    c.server.close()
-    raise ServerClosedError("this miniredis server was closed")  # it sends no reply
+    if b"nosave" not in options and server.scripting.is_timed_out:
+        raise server.scripting.busy_error()
+    server.close()
+    raise ServerClosedError("SHUTDOWN has closed this miniredis server")
