@@ -21,6 +21,7 @@ from miniredis.reply import (
     SetReply,
     Status,
     Verbatim,
+    Wire,
 )
 from miniredis.structs.double import d2string, d2string_human
 from miniredis.structs.words import split_args
@@ -193,7 +194,9 @@ def _append(out: list[bytes], reply: Reply, resp: int) -> None:
 def _append_rare(out: list[bytes], reply: Reply, resp: int) -> None:
     """The kinds that differ between the protocols."""
     kind = reply.__class__
-    if kind is dict:
+    if kind is Wire:
+        out.append(reply.data)
+    elif kind is dict:
         out.append(b"*%d\r\n" % (2 * len(reply)) if resp == 2 else b"%%%d\r\n" % len(reply))
         for key, value in reply.items():
             _append(out, key, resp)

@@ -56,6 +56,7 @@ class ClientConnection(asyncio.Protocol):
             _address(transport.get_extra_info("peername")),
             _address(transport.get_extra_info("sockname")),
         )
+        self.client.on_wire = True
         self.client.on_output = self._output_came
         self.client.on_close = self._killed
         self.owner.connections.add(self)
@@ -87,6 +88,7 @@ class ClientConnection(asyncio.Protocol):
                     break
                 if not argv:
                     reset_client(client)
+                    server.repl.empty_request(client)
                     continue
                 reply = server.process_command(client, argv)
             self._drain(client, out)

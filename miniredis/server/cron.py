@@ -3,7 +3,8 @@
 What a run does while nothing happens is known to ``server/idle.py`` too.
 
 Order of one run: cached time, effective hz, clients, databases (active expiry, then
-resizing, then rehashing), the end of a pause, replication, the loop counter.
+resizing, then rehashing), saving that was put off, the end of a pause, replication, the
+loop counter.
 
 Redis: ``serverCron()``, ``databasesCron()`` in server.c.
 """
@@ -43,6 +44,8 @@ def server_cron(server: Server) -> int:
     server.refresh_lru_clock(server.ustime() // 1000)
     clients_cron(server)
     databases_cron(server)
+    if server.persistence.scheduled:
+        server.persistence.cron()
     server.pause.check_timeout()
     if run_with_period(server, REPLICATION_CRON_MS):
         server.repl.cron()

@@ -29,7 +29,6 @@ from miniredis.reply import BLOCKED, Reply
 from miniredis.server.repl_backlog import ReplBacklog
 from miniredis.server.repl_link import (
     LOCALHOST,
-    ONLINE,
     Continue,
     FullResync,
     Hangup,
@@ -37,6 +36,7 @@ from miniredis.server.repl_link import (
     StreamCommand,
 )
 from miniredis.server.repl_master import FULL_RESYNC, MasterSide
+from miniredis.server.repl_slave import ONLINE
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -358,7 +358,7 @@ class Replication(MasterSide):
         host = self.server.masterhost
         if host is None:
             online = [
-                [LOCALHOST.encode(), b"%d" % link.replica.config.port, b"%d" % link.repl_ack_off]
+                [link.host.encode(), b"%d" % link.port, b"%d" % link.repl_ack_off]
                 for link in self.slaves
                 if link.replstate == ONLINE
             ]

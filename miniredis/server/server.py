@@ -62,6 +62,7 @@ from miniredis.server.pause import (
     CLIENT_PAUSE_WRITE,
     ClientPause,
 )
+from miniredis.server.persistence import Persistence
 from miniredis.server.propagation import Propagation
 from miniredis.server.repl_family import join_family
 from miniredis.server.repl_link import LOCALHOST
@@ -131,6 +132,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
         self.closing = self.closed = False
+        self.persistence = Persistence(self)
+        self.databases: list[RedisDb] = []
         self.config.on_change = self.apply_config
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
@@ -179,6 +182,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
+        self.persistence.aof.follow_config()
         self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
@@ -230,6 +234,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.slow_us = min(thresholds, default=1 << 62)
         self.refresh_lru_clock(self.mstime)
         self.update_gates()
+        if self.databases:  # not while the server is made
+            self.persistence.aof.follow_config()
 
     def update_gates(self) -> None:
         """Note whether any command has more to pass than existence and arity."""
