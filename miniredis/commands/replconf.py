@@ -55,7 +55,7 @@ def _sync(c: Client, args: tuple[bytes, ...]) -> Reply:
     flags="admin noscript no_async_loading no_multi",
     group="server",
     since="1.0.0",
-    complexity="O(N) in the bytes of all keys and values",
+    complexity="",
 )
 def sync(c: Client) -> Reply:
     """SYNC
@@ -73,7 +73,7 @@ def sync(c: Client) -> Reply:
     flags="admin noscript no_async_loading no_multi",
     group="server",
     since="2.8.0",
-    complexity="O(N) in the bytes of all keys and values, or of the stream that was missed",
+    complexity="",
 )
 def psync(c: Client, *args: bytes) -> Reply:
     """PSYNC replicationid offset

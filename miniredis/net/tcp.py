@@ -19,10 +19,12 @@ from collections.abc import Callable
 from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type
 from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
+from miniredis.net.master_link import MasterConnection
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
 from miniredis.server.checks import auth_required, reset_client, set_protocol_error
 from miniredis.server.client import Client
+from miniredis.server.repl_master_link import MasterLink
 from miniredis.server.server import Server
 
 READING_STOPS_BYTES = 64 * 1024 * 1024  # of unread output: the client must read first
@@ -191,6 +193,7 @@ class TcpServer:
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: deque[ClientConnection] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self, host: str = "127.0.0.1", port: int = 6379) -> None:
         """Begin to listen. Raises OSError if the address is taken or does not exist."""
@@ -199,7 +202,25 @@ class TcpServer:
         name = self._listener.sockets[0].getsockname()
         self.address = (name[0], name[1])
         self.server.on_time_event = self._event_planned
+        self.server.repl.connector = self._call_master
         self.plan_events()
+
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        """Run *callback* in the event loop; may be called from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(callback)
+
+    def _call_master(self, host: str, port: int, replid: str, offset: int) -> MasterLink:
+        """Be a replica of a server elsewhere; see ``server/repl_master_link.py``."""
+        link = MasterConnection(self, replid, offset)
+        self.call_soon(lambda: self._keep(asyncio.ensure_future(link.connect(host, port))))
+        return link
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """Hold a reference to a task, which the loop does not, until it is done."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def wake(self, connection: ClientConnection) -> None:
         """Flush *connection* soon; may be called from any thread."""
@@ -250,6 +271,8 @@ class TcpServer:
             self._listener.close()
         for connection in list(self.connections):
             connection._hang_up()
+        for task in self._tasks:
+            task.cancel()
         self.server.close()
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_MULTI
+from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_MASTER, CLIENT_MULTI
 from miniredis.commands.table import lookup
 from miniredis.errors import CommandError
 from miniredis.keyspace.rdb_file_load import RdbFile
@@ -135,7 +135,8 @@ class AppendOnlyFile:
         aof.c: loadSingleAppendOnlyFile()
         """
         c = Client(self.server, AOF_CLIENT_ID, "", "")
-        c.flags |= CLIENT_DENY_BLOCKING
+        # Commands of the file are obeyed as a primary's are. server.c: mustObeyClient()
+        c.flags |= CLIENT_DENY_BLOCKING | CLIENT_MASTER
         for argv in commands:
             cmd = lookup(argv)
             assert cmd is not None and cmd.proc is not None, argv[0]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from miniredis.commands.client_flags import CLIENT_SLAVE, CLIENT_UNAUTHENTICATED
 from miniredis.keyspace.rdb import SavedDb, rdb_save_db
 from miniredis.server.channel import Channel
+from miniredis.server.repl_master_link import MasterLink
 from miniredis.server.repl_slave import ONLINE, Slave
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Hangup:
     """The other end has closed the connection."""
 
 
-class ReplLink(Slave):
+class ReplLink(Slave, MasterLink):
     """One connection, seen from both ends."""
 
     def __init__(self, master: Server, replica: Server) -> None:
@@ -102,6 +103,12 @@ class ReplLink(Slave):
     def ack(self, offset: int) -> None:
         """Tell the primary how far the replica is. replication.c: replicationSendAck()"""
         self.to_master.send(Ack(offset), self.replica.repl.link_delay_us)
+
+    def hold(self) -> None:
+        self.to_replica.held = True
+
+    def release(self) -> None:
+        self.to_replica.release()
 
     def close_from_master(self) -> None:
         """The primary hangs up: what is on its way to the replica still arrives there."""
