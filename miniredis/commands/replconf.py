@@ -32,6 +32,8 @@ def _sync(c: Client, args: tuple[bytes, ...]) -> Reply:
         if c_string(args[0]).lower() != c.server.replid.encode():
             raise CommandError("ERR PSYNC FAILOVER replid must match my replid.")
         repl.unset_master()
+    if repl.failover.active:
+        raise CommandError("NOMASTERLINK Can't SYNC while failing over")
     if not repl.serves_replicas():
         raise CommandError("NOMASTERLINK Can't SYNC while not connected with my master")
     if not c.on_wire:

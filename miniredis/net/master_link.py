@@ -173,7 +173,10 @@ class MasterConnection(asyncio.Protocol, MasterLink):
             yield (b"REPLCONF", b"ip-address", config.replica_announce_ip)
         yield (b"REPLCONF", b"capa", b"eof", b"capa", b"psync2")
         replid, offset = self._asked
-        reply = yield (b"PSYNC", replid.encode(), b"%d" % offset)
+        failover = self.server.repl.failover
+        words = (b"FAILOVER",) if failover.in_progress else ()
+        reply = yield (b"PSYNC", replid.encode(), b"%d" % offset, *words)
+        failover.answered(reply.startswith((b"+FULLRESYNC", b"+CONTINUE")))
         self._psync_answered(reply)
 
     def _read_reply(self) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type
 from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
+from miniredis.net.dial import dial
 from miniredis.net.master_link import MasterConnection
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
@@ -203,6 +204,7 @@ class TcpServer:
         self.address = (name[0], name[1])
         self.server.on_time_event = self._event_planned
         self.server.repl.connector = self._call_master
+        self.server.dial = dial
         self.plan_events()
 
     def call_soon(self, callback: Callable[[], object]) -> None:

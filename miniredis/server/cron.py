@@ -31,6 +31,7 @@ MAX_CLIENTS_PER_CLOCK_TICK = 200  # more clients per tick double the effective h
 _MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
 US_PER_SECOND = 1_000_000
 REPLICATION_CRON_MS = 1000
+FAILOVER_CRON_MS = 100
 
 
 def server_cron(server: Server) -> int:
@@ -47,8 +48,11 @@ def server_cron(server: Server) -> int:
     if server.persistence.scheduled:
         server.persistence.cron()
     server.pause.check_timeout()
-    if run_with_period(server, REPLICATION_CRON_MS):
+    failing_over = server.repl.failover.active
+    if run_with_period(server, FAILOVER_CRON_MS if failing_over else REPLICATION_CRON_MS):
         server.repl.cron()
+    if server.migrate_sockets.cached:
+        server.migrate_sockets.close_timed_out()
     server.cronloops += 1
     if server.probed:
         server.probe.cron(server.mstime, server.hz)

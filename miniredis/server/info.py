@@ -192,7 +192,7 @@ def _stats(s: Server) -> Fields:
         "pubsubshard_channels": len(s.pubsub_shard_channels),
         "latest_fork_usec": 0,
         "total_forks": 0,
-        "migrate_cached_sockets": 0,
+        "migrate_cached_sockets": len(s.migrate_sockets.cached),
         "slave_expires_tracked_keys": len(s.slave_keys_with_expire),
         "active_defrag_hits": 0,
         "active_defrag_misses": 0,

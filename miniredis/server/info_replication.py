@@ -35,7 +35,7 @@ def info_replication(s: Server) -> Mapping[str, object]:
         )
     backlog = repl.backlog
     return fields | {
-        "master_failover_state": "no-failover",
+        "master_failover_state": repl.failover.state,
         "master_replid": s.replid,
         "master_replid2": repl.replid2,
         "master_repl_offset": repl.master_repl_offset,

@@ -34,6 +34,7 @@ class FullResync:
     offset: int
     databases: list[SavedDb]
     repl_stream_db: int  # the database that the stream goes on in
+    functions: list[bytes]  # the code of each library
 
 
 @dataclass(slots=True)
@@ -88,7 +89,9 @@ class ReplLink(Slave, MasterLink):
     def send_data_set(self, offset: int, repl_stream_db: int) -> None:
         master = self.master
         saved = [rdb_save_db(db, copy=True) for db in master.databases]
-        self.to_slave(FullResync(master.replid, offset, saved, repl_stream_db))
+        libraries = master.scripting.functions.libraries.values()
+        functions = [library.code for library in libraries]
+        self.to_slave(FullResync(master.replid, offset, saved, repl_stream_db, functions))
 
     def send_missed(self, backlog: ReplBacklog, psync_offset: int) -> None:
         self.replstate = ONLINE

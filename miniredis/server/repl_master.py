@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY, CLIENT_SLAVE
 from miniredis.server.command_stream import resp_command_size, select_command
+from miniredis.server.failover import Failover
 from miniredis.server.repl_backlog import ReplBacklog
 from miniredis.server.repl_link import Ack, Hangup
 from miniredis.server.repl_slave import ONLINE, Slave
@@ -45,6 +46,7 @@ class MasterSide:
         self.second_replid_offset = -1
         self.good_slaves_count = 0
         self.waits = ClientsWaitingAcks(server)
+        self.failover = Failover(server)
         self.no_slaves_since = server.us // US_PER_SECOND  # Unix seconds
 
     def unixtime(self) -> int:
@@ -233,6 +235,9 @@ class MasterSide:
         """
         config = self.server.config
         listened = self.server.masterhost is None and bool(self.slaves or self.streams)
+        self.failover.update()
+        if self.failover.end_time and self.server.pause.check_timeout():
+            listened = False  # no ping may make the stream longer
         if listened and loops % config.repl_ping_replica_period == 0:
             self._feed([b"ping"])
         for link in list(self.slaves):

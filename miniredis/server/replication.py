@@ -164,13 +164,24 @@ class Replication(MasterSide):
             self.repl_state = STATE_CONNECTING
             self.link = self.connector(server.masterhost, self.masterport, replid, offset)
             return
-        if peer is None or peer.closing or not peer.repl.serves_replicas():
+        if peer is None or peer.closing:
+            return
+        if self.failover.in_progress:
+            self._hand_over_to(peer)
+        if not peer.repl.serves_replicas():
             return
         link = self.link = ReplLink(peer, server)
         full_before = peer.stat_sync_full
         peer.repl.sync(link, replid, offset)
         full = peer.stat_sync_full > full_before
         self.repl_state = STATE_TRANSFER if full else STATE_HANDSHAKE
+
+    def _hand_over_to(self, peer: Server) -> None:
+        """Ask a replica of ours to be a primary: ``PSYNC <id> <offset> FAILOVER``."""
+        accepted = peer.masterhost is not None and peer.replid == self.server.replid
+        if accepted:
+            peer.repl.unset_master()
+        self.failover.answered(accepted)
 
     def link_in_handshake(self, link: MasterLink) -> None:
         """The primary has taken the call."""
@@ -266,8 +277,10 @@ class Replication(MasterSide):
         server = self.server
         self._empty()
         server.loading = True
+        for code in sync.functions:
+            server.scripting.functions.load(code, replace=False)
         for db, saved in zip(server.databases, sync.databases, strict=False):
-            rdb_load_db(db, saved, server.now_ms(), server.access_time_after_load())
+            rdb_load_db(db, saved, None, server.access_time_after_load())
         server.loading = False
         server.rdb_last_load_keys_expired = 0
         server.rdb_last_load_keys_loaded = sum(len(db) for db in server.databases)
@@ -282,7 +295,6 @@ class Replication(MasterSide):
         server = self.server
         file = server.persistence.read(data)
         self._empty()
-        server.scripting.functions.flush()
         server.loading = True
         try:
             server.persistence.load(file)
@@ -296,7 +308,7 @@ class Replication(MasterSide):
         """Make room for the primary's data; our replicas must ask anew."""
         self.cached_master = None
         self.disconnect_slaves()
-        self.server.empty_data(self.server.databases)
+        self.server.persistence.empty()
 
     def _begin_history(self, replid: str, offset: int, stream_db: int) -> None:
         """Take over the primary's history. replication.c: replicationCreateMasterClient()"""

@@ -53,6 +53,7 @@ from miniredis.server.idle import IdleTime
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.listeners import Listeners
+from miniredis.server.migrate import Dial, MigrateSockets
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
 from miniredis.server.outside import Outside
@@ -96,6 +97,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
     a command or a time event runs.
     """
 
+    dial: Dial | None = None  # calls other servers, if there is a network
+
     def __init__(
         self,
         clock: Clock | None = None,
@@ -133,6 +136,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.probe = probe
         self.closing = self.closed = False
         self.persistence = Persistence(self)
+        self.migrate_sockets = MigrateSockets(self)
         self.databases: list[RedisDb] = []
         self.config.on_change = self.apply_config
         self.run_id = "%040x" % self.rng.getrandbits(160)
@@ -548,6 +552,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
                 else:
                     self.ustime()  # a call that is refused has looked at the clock
+            if self.repl.failover.active:
+                self.repl.failover.update()
             if self.repl.waits.busy:
                 self.repl.waits.process_clients_waiting_replicas()
             if self.unblocked_clients:
@@ -573,6 +579,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 return
             self.closing = True
             self.repl.shut_down()
+            self.migrate_sockets.close_all()
             for c in list(self.clients.values()):
                 self.kill_client(c)
             self.closed = True

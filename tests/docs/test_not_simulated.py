@@ -27,12 +27,10 @@ def ask() -> object:
 @pytest.mark.parametrize(
     "command",
     [
-        "MIGRATE h 1 k 0 10",
         "ACL WHOAMI",
         "CLUSTER INFO",
         "MODULE LIST",
         "SHUTDOWN",
-        "FAILOVER",
         "MEMORY USAGE k",
     ],
 )
@@ -69,6 +67,24 @@ def test_no_key_is_evicted_and_no_command_refused() -> None:
     assert r.dbsize() == 100
 
 
+def test_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    server = miniredis.Server(seed=1, appendonly=True, save="1 1")
+    r = server.client()
+    r.set("k", "v")
+    assert r.save() and r.bgsave() and r.bgrewriteaof()
+    assert server.persistence.saved is not None
+    assert not list(tmp_path.iterdir())
+    persistence = r.info("persistence")
+    assert not persistence["rdb_bgsave_in_progress"] and persistence["aof_enabled"]
+
+
+@pytest.mark.parametrize("command", ["SYNC", "PSYNC ? -1"])
+def test_no_replica_attaches_in_process(ask: object, command: str) -> None:
+    reply = ask(*command.split())  # type: ignore[operator]
+    assert reply.text == b"ERR SYNC and PSYNC need a connection over a network"
+
+
 def test_every_row_is_there() -> None:
     """A row that goes must go here too."""
     text = DESIGN.read_text(encoding="utf-8")
@@ -76,7 +92,6 @@ def test_every_row_is_there() -> None:
     rows = [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("| ")]
     assert rows == [
         "not simulated",
-        "MIGRATE",
         "PFSELFTEST at full length",
         "the debugger of scripts",
         "FUNCTION DUMP and RESTORE",
@@ -85,8 +100,9 @@ def test_every_row_is_there() -> None:
         "scripts that take too long over TCP",
         "BYLEX on a large sorted set whose scores differ",
         "ACL users",
-        "persistence, cluster, modules, SHUTDOWN",
-        "replicas in other processes: PSYNC, SYNC, FAILOVER",
+        "cluster, modules, SHUTDOWN",
+        "files",
+        "replicas of a server without a network",
         "eviction",
         "CLIENT TRACKING",
         "MEMORY",
