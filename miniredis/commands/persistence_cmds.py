@@ -61,7 +61,7 @@ def bgsave(c: Client, *args: bytes) -> Reply:
         raise syntax_error()
     persistence = c.server.persistence
     if c.server.in_exec:
-        persistence.bgsave_scheduled = True
+        persistence.schedule_bgsave()
         return Status(b"Background saving scheduled")
     if not persistence.bgsave():
         raise CommandError("ERR")
@@ -103,7 +103,7 @@ def bgrewriteaof(c: Client) -> Reply:
     """
     aof = c.server.persistence.aof
     if c.server.in_exec:
-        aof.rewrite_scheduled = True
+        aof.schedule_rewrite()
         return Status(b"Background append only file rewriting scheduled")
     aof.rewrite()
     return Status(b"Background append only file rewriting started")

@@ -60,12 +60,16 @@ class AppendOnlyFile:
         if wanted and not self.enabled:
             self.enabled = True
             if self.server.in_exec:
-                self.rewrite_scheduled = True
+                self.schedule_rewrite()
             else:
                 self.rewrite()
         elif self.enabled and not wanted:
             self.enabled = self.rewrite_scheduled = False
             self.server.propagation.remove_sink(self._append)
+
+    def schedule_rewrite(self) -> None:
+        """Rewrite in the next cron."""
+        self.rewrite_scheduled = self.server.saving_scheduled = True
 
     def rewrite(self) -> None:
         """Make a new base of the data set as it is. O(bytes).
@@ -99,7 +103,7 @@ class AppendOnlyFile:
         if self.size > config.auto_aof_rewrite_min_size and percentage:
             growth = self.size * 100 // (self.base_size or 1) - 100
             if growth >= percentage:
-                self.rewrite_scheduled = True
+                self.schedule_rewrite()
 
     def load(self) -> None:
         """Forget all data and make it anew from base and tail: DEBUG LOADAOF.

@@ -45,7 +45,7 @@ def server_cron(server: Server) -> int:
     server.refresh_lru_clock(server.ustime() // 1000)
     clients_cron(server)
     databases_cron(server)
-    if server.persistence.scheduled:
+    if server.saving_scheduled:
         server.persistence.cron()
     server.pause.check_timeout()
     failing_over = server.repl.failover.active

@@ -45,8 +45,8 @@ class Persistence:
     """What one server has saved.
 
     ``saved`` is the file as it was last written, None before; ``on_save``, if set, is given
-    every new one, and an OSError that it raises makes SAVE fail. ``scheduled``: a BGSAVE or
-    a rewrite of the append-only file waits for the next cron.
+    every new one, and an OSError that it raises makes SAVE fail. A BGSAVE, or a rewrite of
+    the append-only file, that is scheduled waits for the next cron.
     """
 
     def __init__(self, server: Server) -> None:
@@ -59,13 +59,13 @@ class Persistence:
         self.rdb_saves = 0
         self.aof = AppendOnlyFile(server)
 
-    @property
-    def scheduled(self) -> bool:
-        """Whether the next cron has something to do."""
-        return self.bgsave_scheduled or self.aof.rewrite_scheduled
+    def schedule_bgsave(self) -> None:
+        """Save in the next cron."""
+        self.bgsave_scheduled = self.server.saving_scheduled = True
 
     def cron(self) -> None:
         """Do what was put off because a transaction ran. server.c: serverCron()"""
+        self.server.saving_scheduled = False
         if self.aof.rewrite_scheduled:
             self.aof.rewrite()
         if self.bgsave_scheduled:
@@ -150,7 +150,7 @@ class Persistence:
         """Fill the server, which must be empty, with what was in a file.
 
         *keep_dead* takes in keys past their time too: what follows may still mean them.
-        RdbError if a library of functions does not load; then only functions are changed.
+        RdbError if a library of functions does not load; no key is there then.
         rdb.c: rdbLoadRioWithLoadingCtx()
         """
         server = self.server
@@ -167,6 +167,18 @@ class Persistence:
             server.rdb_last_load_keys_expired += expired
             loaded += len(saved.keys) - expired
         server.rdb_last_load_keys_loaded = loaded
+
+    def replace(self, data: bytes) -> int:
+        """Take what is in a file instead of everything; how many keys were loaded.
+
+        RdbError, with nothing changed, if the file is not usable.
+        """
+        server = self.server
+        file = self.read(data)
+        self.empty()
+        self.load(file)
+        server.dirty = 0
+        return server.rdb_last_load_keys_loaded
 
     def empty(self) -> None:
         """Drop all keys and libraries. db.c: emptyData()"""

@@ -14,7 +14,6 @@ import threading
 from collections import deque
 from typing import Any, NoReturn
 
-import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.clock import Clock, CostModel, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,
@@ -30,7 +29,6 @@ from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
-    CycleReport,
     ExpireEngine,
     StaleGate,
 )
@@ -63,12 +61,12 @@ from miniredis.server.pause import (
     CLIENT_PAUSE_WRITE,
     ClientPause,
 )
-from miniredis.server.persistence import Persistence
 from miniredis.server.propagation import Propagation
 from miniredis.server.repl_family import join_family
 from miniredis.server.repl_link import LOCALHOST
 from miniredis.server.replication import Replication
 from miniredis.server.replication_api import ReplicationApi
+from miniredis.server.saving import Saving
 from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
@@ -77,7 +75,7 @@ from miniredis.structs.hashing import HashFunction, fast_hash
 IDLE_CRONS_ENOUGH = 100  # missed cron runs without a deletion after which the rest is skipped
 
 
-class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
+class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
     """A Redis server in this process.
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
@@ -135,7 +133,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
         self.closing = self.closed = False
-        self.persistence = Persistence(self)
         self.migrate_sockets = MigrateSockets(self)
         self.databases: list[RedisDb] = []
         self.config.on_change = self.apply_config
@@ -186,7 +183,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
-        self.persistence.aof.follow_config()
+        self.saving_scheduled = False  # the cron has something to save
+        self.follow_appendonly()
         self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
@@ -239,7 +237,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.refresh_lru_clock(self.mstime)
         self.update_gates()
         if self.databases:  # not while the server is made
-            self.persistence.aof.follow_config()
+            self.follow_appendonly()
 
     def update_gates(self) -> None:
         """Note whether any command has more to pass than existence and arity."""
@@ -271,17 +269,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             self.clients[c.id] = c
             self.stat_numconnections += 1
             return c
-
-    def client_limit_reached(self) -> bool:
-        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
-
-        networking.c: acceptCommonHandler()
-        """
-        with self.lock:
-            if len(self.clients) < self.config.maxclients:
-                return False
-            self.stat_rejected_conn += 1
-            return True
 
     def free_client_async(self, c: Client) -> None:
         """Forget a client at once, or, if something runs just now, soon.
@@ -562,15 +549,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 self.repl.waits.send_getack_to_replicas()
             if self.ready_keys:
                 self.blocking.handle_clients_blocked_on_keys()
-
-    def active_expire_cycle(self, type: str = "slow") -> CycleReport:
-        """Run one active expire cycle now and tell what it did, window by window.
-
-        *type* is ``slow`` or ``fast``. ``ValueError`` for anything else.
-        """
-        with self.lock:
-            self._check_open()
-            return self.expire_engine.active_expire_cycle(type, record=True)
 
     def close(self) -> None:
         """Answer no command any more and drop all clients. Harmless when called again."""
