@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING
 from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_MASTER, CLIENT_MULTI
 from miniredis.commands.table import lookup
 from miniredis.errors import CommandError
-from miniredis.keyspace.rdb_file_load import RdbFile
 from miniredis.keyspace.rdb_reader import RdbError
 from miniredis.server.aof_rewrite import rewrite_append_only_file
 from miniredis.server.client import Client
@@ -114,18 +113,14 @@ class AppendOnlyFile:
         if self.base is None:
             raise RdbError("there is no append-only file")
         persistence = server.persistence
-        file: RdbFile | None = None
-        if isinstance(self.base, bytes):
-            file = persistence.read(self.base)
-        persistence.empty()
         overheard = server.overheard
         server.loading, server.overheard = True, False
         server.propagation.targets = 0  # nobody is told. server.c: shouldPropagate()
         try:
-            if file is not None:
-                persistence.load(file, keep_dead=True)
+            if isinstance(self.base, bytes):
+                persistence.replace(self.base, keep_dead=True)
             else:
-                assert isinstance(self.base, list)
+                persistence.empty()
                 self._replay(self.base)
             self._replay(self._tail.commands)
         finally:

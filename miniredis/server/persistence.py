@@ -30,6 +30,7 @@ from miniredis.keyspace.rdb_file_load import RdbFile, rdb_load_file
 from miniredis.keyspace.rdb_reader import RdbError
 from miniredis.keyspace.rdb_types import RDB_OPCODE_FREQ, RDB_OPCODE_IDLE
 from miniredis.server.aof import AppendOnlyFile
+from miniredis.server.functions import Functions
 from miniredis.server.info_memory import info_memory
 
 if TYPE_CHECKING:
@@ -146,19 +147,28 @@ class Persistence:
         """What is in a file, before anything is changed. RdbError if it is not usable."""
         return rdb_load_file(data, self.server, len(self.server.databases))
 
-    def load(self, file: RdbFile, *, keep_dead: bool = False) -> None:
+    def read_libraries(self, file: RdbFile) -> Functions:
+        """The libraries of a file, loaded, but not yet the server's. RdbError if one fails."""
+        scripting = self.server.scripting
+        old = scripting.functions
+        scripting.functions = loaded = Functions(scripting)
+        try:
+            for code in file.functions:
+                loaded.load(code, replace=False)
+        except CommandError as error:
+            raise RdbError(f"a library does not load: {error}") from error
+        finally:
+            scripting.functions = old
+        return loaded
+
+    def load(self, file: RdbFile, libraries: Functions, *, keep_dead: bool = False) -> None:
         """Fill the server, which must be empty, with what was in a file.
 
         *keep_dead* takes in keys past their time too: what follows may still mean them.
-        RdbError if a library of functions does not load; no key is there then.
         rdb.c: rdbLoadRioWithLoadingCtx()
         """
         server = self.server
-        for code in file.functions:
-            try:
-                server.scripting.functions.load(code, replace=False)
-            except CommandError as error:
-                raise RdbError(f"a library does not load: {error}") from error
+        server.scripting.functions = libraries
         now = None if keep_dead else server.now_ms()
         server.rdb_last_load_keys_expired = 0
         loaded = 0
@@ -168,17 +178,16 @@ class Persistence:
             loaded += len(saved.keys) - expired
         server.rdb_last_load_keys_loaded = loaded
 
-    def replace(self, data: bytes) -> int:
+    def replace(self, data: bytes, *, keep_dead: bool = False) -> int:
         """Take what is in a file instead of everything; how many keys were loaded.
 
         RdbError, with nothing changed, if the file is not usable.
         """
-        server = self.server
         file = self.read(data)
+        libraries = self.read_libraries(file)
         self.empty()
-        self.load(file)
-        server.dirty = 0
-        return server.rdb_last_load_keys_loaded
+        self.load(file, libraries, keep_dead=keep_dead)
+        return self.server.rdb_last_load_keys_loaded
 
     def empty(self) -> None:
         """Drop all keys and libraries. db.c: emptyData()"""
@@ -197,15 +206,13 @@ class Persistence:
             self.save()
         if self.saved is None:
             raise RdbError("nothing was saved yet")
-        file = self.read(self.saved)
         if flush:
-            self.empty()
+            self.replace(self.saved)
         else:
-            self._make_room(file, merge)
-        self.load(file)
+            self._add(self.read(self.saved), merge)
 
-    def _make_room(self, file: RdbFile, merge: bool) -> None:
-        """Take away what *file* brings anew. rdb.c: RDBFLAGS_ALLOW_DUP"""
+    def _add(self, file: RdbFile, merge: bool) -> None:
+        """Load what is in a file beside what is there. rdb.c: RDBFLAGS_ALLOW_DUP"""
         server = self.server
         twice = [
             (server.databases[dbid], key)
@@ -213,12 +220,17 @@ class Persistence:
             for key, _, _ in saved.keys
             if key in server.databases[dbid].dict.index
         ]
-        if not merge and (twice or (file.functions and server.scripting.functions.libraries)):
-            raise RdbError("a key is there already")
+        libraries = self.read_libraries(file)
+        old = server.scripting.functions.libraries
+        if not merge and (twice or libraries.libraries.keys() & old.keys()):
+            raise RdbError("a key or library is there already")
+        file.functions += [
+            library.code for name, library in old.items() if name not in libraries.libraries
+        ]
+        libraries = self.read_libraries(file)
         for db, key in twice:
             db.delete(key)
-        if file.functions:
-            server.scripting.functions.flush()
+        self.load(file, libraries)
 
 
 def _idle(o: RedisObject, lru_clock: int) -> AccessField:

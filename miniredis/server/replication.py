@@ -294,10 +294,11 @@ class Replication(MasterSide):
         """
         server = self.server
         file = server.persistence.read(data)
+        libraries = server.persistence.read_libraries(file)
         self._empty()
         server.loading = True
         try:
-            server.persistence.load(file)
+            server.persistence.load(file, libraries)
         finally:
             server.loading = False
         stream_db = file.aux.get(b"repl-stream-db", b"0")
