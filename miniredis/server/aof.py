@@ -79,7 +79,7 @@ class AppendOnlyFile:
         self.rewrite_scheduled = False
         started = server.clock.us() // US_PER_SECOND
         if server.config.aof_use_rdb_preamble:
-            self.base = server.persistence.rdb(aof_base=True)
+            self.base = server.persistence.rdb(aof_base=True, compress=False)
             self.base_size = len(self.base)
         else:
             self.base = list(rewrite_append_only_file(server))

@@ -74,14 +74,22 @@ class Persistence:
 
     # -- writing -----------------------------------------------------------------------------
 
-    def rdb(self, *, aof_base: bool = False, data: bool = True, functions: bool = True) -> bytes:
+    def rdb(
+        self,
+        *,
+        aof_base: bool = False,
+        data: bool = True,
+        functions: bool = True,
+        compress: bool = True,
+    ) -> bytes:
         """The data set as an RDB file, or only its keys or libraries. O(bytes).
 
-        rdb.c: rdbSaveRio()
+        *compress* as the configuration says, or not at all: compressing a value takes some
+        µs a byte here, more than sending it. rdb.c: rdbSaveRio()
         """
         server = self.server
         config = server.config
-        rdb = RdbFileWriter(config.rdbcompression)
+        rdb = RdbFileWriter(compress and config.rdbcompression)
         rdb.aux(b"redis-ver", REDIS_VERSION)
         rdb.aux(b"redis-bits", POINTER_BITS)
         rdb.aux(b"ctime", b"%d" % (server.clock.us() // US_PER_SECOND))
@@ -112,13 +120,13 @@ class Persistence:
             return lambda o: _idle(o, clock)
         return lambda o: None
 
-    def save(self) -> None:
+    def save(self, *, compress: bool = True) -> None:
         """Make ``saved`` anew; OSError if it cannot be kept where ``on_save`` wants it.
 
         rdb.c: rdbSave()
         """
         server = self.server
-        data = self.rdb()
+        data = self.rdb(compress=compress)
         if self.on_save is not None:
             self.on_save(data)
         self.saved = data
@@ -203,7 +211,7 @@ class Persistence:
         already and *merge* does not let the loaded one take its place. debug.c: debugCommand()
         """
         if save:
-            self.save()
+            self.save(compress=self.on_save is not None)
         if self.saved is None:
             raise RdbError("nothing was saved yet")
         if flush:

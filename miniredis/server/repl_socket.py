@@ -10,7 +10,8 @@ same connection,
 In return it tells once a second, by ``REPLCONF ACK <offset>``, how far it is.
 
 Differs from Redis: the file is made while everybody waits and sent at once, as with
-``repl-diskless-sync no``, without the wait for a child process or for more replicas.
+``repl-diskless-sync no``, without the wait for a child process or for more replicas; it is
+not compressed.
 
 Redis: ``syncCommand()``, ``replconfCommand()`` in replication.c.
 """
@@ -74,7 +75,9 @@ class SocketSlave(Slave):
         server, options = self.slave.server, self.options
         if self.acknowledges:
             self._send(b"+FULLRESYNC %s %d\r\n" % (server.replid.encode(), offset))
-        data = server.persistence.rdb(data=options.data, functions=options.functions)
+        data = server.persistence.rdb(
+            data=options.data, functions=options.functions, compress=False
+        )
         self._send(b"$%d\r\n" % len(data) + data)
         self._online()
 
