@@ -15,6 +15,7 @@ MODULES = {
     "bitops": "setbit getbit bitcount bitpos bitop",
     "client_cmds": "client",
     "client_kill": "client",
+    "cluster_clients": "asking readonly readwrite",
     "command_cmds": "command",
     "config_cmds": "config",
     "connection": "ping echo select auth hello quit reset",
@@ -22,6 +23,7 @@ MODULES = {
     "debug": "debug",
     "dump": "dump restore restore-asking",
     "expiry": "expire pexpire expireat pexpireat ttl pttl expiretime pexpiretime persist",
+    "failover": "failover",
     "functions": "fcall fcall_ro function",
     "geo": "geoadd geodist geohash geopos",
     "geo_search": (
@@ -35,12 +37,15 @@ MODULES = {
     ),
     "latency_cmds": "latency",
     "lcs": "lcs",
+    "migrate": "migrate",
     "object_cmds": "object",
+    "persistence_cmds": "save bgsave lastsave bgrewriteaof",
     "pubsub": (
         "subscribe unsubscribe psubscribe punsubscribe ssubscribe sunsubscribe publish spublish"
     ),
     "pubsub_info": "pubsub",
-    "replication_cmds": "replicaof slaveof role wait replconf",
+    "replconf": "sync psync replconf",
+    "replication_cmds": "replicaof slaveof role wait",
     "scanning": "keys scan",
     "scripting": "eval eval_ro evalsha evalsha_ro script",
     "shutdown": "shutdown",

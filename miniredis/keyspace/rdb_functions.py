@@ -21,12 +21,11 @@ from miniredis.keyspace.rdb_types import (
     DUMP_CRC_SIZE,
     DUMP_FOOTER_SIZE,
     DUMP_VERSION_SIZE,
+    RDB_OPCODE_FUNCTION2,
+    RDB_OPCODE_FUNCTION_PRE_GA,
     RDB_VERSION,
 )
 from miniredis.structs.crc64 import crc64
-
-RDB_OPCODE_FUNCTION2 = 245
-RDB_OPCODE_FUNCTION_PRE_GA = 246  # of the release candidates of Redis 7.0
 
 
 def create_functions_payload(codes: Iterable[bytes], compression: bool = True) -> bytes:

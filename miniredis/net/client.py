@@ -23,6 +23,7 @@ from redis.exceptions import ConnectionError, ExecAbortError, ResponseError, Wat
 from miniredis.errors import CommandError
 from miniredis.net.arguments import checked_pool, named_arguments, new_pool, url_arguments
 from miniredis.net.connection import CLOSED_BY_SERVER, InProcessConnection
+from miniredis.net.dial import dial
 from miniredis.net.values import to_exception
 from miniredis.reply import NO_REPLY, Push, Reply, Status
 from miniredis.server.client import Client
@@ -368,6 +369,7 @@ class Pipeline(RedisPipeline, Redis):
 
 class Server(BaseServer):
     __doc__ = BaseServer.__doc__
+    dial = staticmethod(dial)
 
     def client(self, **kwargs: Any) -> Redis:
         """A redis-py client of this server; arguments as for :class:`Redis`.

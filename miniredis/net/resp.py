@@ -25,6 +25,7 @@ from miniredis.reply import (
     SetReply,
     Status,
     Verbatim,
+    Wire,
 )
 from miniredis.structs.double import d2string, d2string_human
 from miniredis.structs.words import split_args
@@ -311,6 +312,9 @@ def _append(out: list[bytes], reply: Reply, resp: int) -> None:
 def _append_rare(out: list[bytes], reply: Reply, resp: int) -> _Items | None:
     """The kinds that differ between the protocols; what is in them and still to be written."""
     kind = reply.__class__
+    if kind is Wire:
+        out.append(reply.data)
+        return None
     if kind is dict or kind is MapReply:
         pairs = reply.items() if kind is dict else reply.pairs
         out.append(b"*%d\r\n" % (2 * len(pairs)) if resp == 2 else b"%%%d\r\n" % len(pairs))

@@ -23,7 +23,10 @@ from collections.abc import Callable
 from selectors import EVENT_READ
 
 from miniredis.errors import ServerClosedError
+from miniredis.net.dial import dial
+from miniredis.net.master_link import MasterConnection
 from miniredis.net.tcp_connection import ClientConnection
+from miniredis.server.repl_master_link import MasterLink
 from miniredis.server.server import Server
 
 BACKLOG = 511  # connections that wait to be accepted, as tcp-backlog has it
@@ -54,6 +57,7 @@ class TcpServer:
         self._waiting: deque[ClientConnection] = deque()
         self._wake_planned = False
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
         self._thread = 0  # in which the loop runs
         self._turning = 0  # depth of turns: 2 while a slow script lets others in
         self._interrupted = self._closed = False
@@ -70,8 +74,29 @@ class TcpServer:
         self.address = (name[0], name[1])
         self._loop.add_reader(self._selector.fileno(), self._turn)
         self.server.on_time_event = self._event_planned
+        self.server.repl.connector = self._call_master
+        self.server.dial = dial
         self.server.scripting.while_blocked.append(self.serve_while_blocked)
         self.plan_events()
+
+    # -- replication ------------------------------------------------------------------------
+
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        """Run *callback* in the event loop; may be called from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(callback)
+
+    def _call_master(self, host: str, port: int, replid: str, offset: int) -> MasterLink:
+        """Be a replica of a server elsewhere; see ``server/repl_master_link.py``."""
+        link = MasterConnection(self, replid, offset)
+        self.call_soon(lambda: self._keep(asyncio.ensure_future(link.connect(host, port))))
+        return link
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """Hold a reference to a task, which the loop does not, until it is done."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     # -- what connections ask for -----------------------------------------------------------
 
@@ -280,6 +305,8 @@ class TcpServer:
             listener.close()
         for connection in list(self.connections):
             connection.hang_up(abort=True)
+        for task in self._tasks:
+            task.cancel()
         self.server.close()
         self._waiting.clear()
         self._selector.close()

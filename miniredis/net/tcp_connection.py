@@ -107,6 +107,7 @@ class ClientConnection:
         except ServerClosedError:
             self.hang_up(abort=True)
             return False
+        self.client.on_wire = True
         self.client.on_output = self._output_came
         self.client.on_close = self._killed
         self._watch(EVENT_READ)
@@ -186,6 +187,7 @@ class ClientConnection:
                     return
                 if not argv:
                     reset_client(client)
+                    server.repl.empty_request(client)
                     continue
             else:
                 argv = parser.ready.popleft()

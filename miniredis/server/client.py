@@ -38,6 +38,7 @@ from miniredis.server.multi import (
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
+    from miniredis.server.repl_socket import SlaveOptions
     from miniredis.server.server import Server
 
 REDACTED = b"(redacted)"  # what logs show in a secret's place
@@ -75,6 +76,7 @@ class Client:
         "name",
         "on_close",
         "on_output",
+        "on_wire",
         "outbox",
         "propagates",
         "pubsub_channels",
@@ -84,6 +86,7 @@ class Client:
         "rewritten",
         "server",
         "shown_argv",
+        "slave_options",
         "user",
         "watched_keys",
         "woff",
@@ -117,6 +120,8 @@ class Client:
         self.pubsub_channels: dict[bytes, None] = {}
         self.pubsub_patterns: dict[bytes, None] = {}
         self.pubsub_shard_channels: dict[bytes, None] = {}
+        self.on_wire = False  # its transport can send bytes as they are: it may be a replica
+        self.slave_options: SlaveOptions | None = None  # what REPLCONF told
         self.outbox: deque[Reply] = deque()
         self.on_output: Callable[[], None] = _nothing
         self.on_close: Callable[[], None] = _nothing

@@ -75,7 +75,7 @@ def info_memory(s: Server) -> Mapping[str, object]:
         "mem_allocator": "jemalloc-5.3.0",
         "active_defrag_running": 0,
         "lazyfree_pending_objects": 0,
-        "lazyfreed_objects": 0,
+        "lazyfreed_objects": s.stat_lazyfreed_objects,
     }
 
 

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from miniredis.keyspace.db import RedisDb
+from miniredis.keyspace.expire import CycleReport, ExpireEngine
 from miniredis.server.arguments import check_database, section_names
+from miniredis.server.config import Config
 from miniredis.server.latency import create_latency_report
 from miniredis.server.propagation import Propagation
 
@@ -29,9 +31,15 @@ class Outside:
     """Base of ``Server``; the attributes below are its."""
 
     clients: dict[int, Client]
+    config: Config
     databases: list[RedisDb]
+    expire_engine: ExpireEngine
     lock: threading.RLock
     propagation: Propagation
+    stat_rejected_conn: int
+
+    def _check_open(self) -> None:
+        raise NotImplementedError
 
     def dbsize(self, db: int = 0) -> int:
         """Number of keys of a database, dead ones included. DBSIZE"""
@@ -59,6 +67,26 @@ class Outside:
             raise TypeError(f"a sink is a function of a database number and argv, not {sink!r}")
         with self.lock:
             self.propagation.add_sink(sink)
+
+    def active_expire_cycle(self, type: str = "slow") -> CycleReport:
+        """Run one active expire cycle now and tell what it did, window by window.
+
+        *type* is ``slow`` or ``fast``. ``ValueError`` for anything else.
+        """
+        with self.lock:
+            self._check_open()
+            return self.expire_engine.active_expire_cycle(type, record=True)
+
+    def client_limit_reached(self) -> bool:
+        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
+
+        networking.c: acceptCommonHandler()
+        """
+        with self.lock:
+            if len(self.clients) < self.config.maxclients:
+                return False
+            self.stat_rejected_conn += 1
+            return True
 
     def clients_waiting(self) -> Iterable[Client]:
         """Clients that are blocked now."""

@@ -29,7 +29,6 @@ from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
-    CycleReport,
     ExpireEngine,
     StaleGate,
 )
@@ -52,6 +51,7 @@ from miniredis.server.idle import IdleTime
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.listeners import Listeners
+from miniredis.server.migrate import Dial, MigrateSockets
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
 from miniredis.server.outside import Outside
@@ -66,6 +66,7 @@ from miniredis.server.repl_family import join_family
 from miniredis.server.repl_link import LOCALHOST
 from miniredis.server.replication import Replication
 from miniredis.server.replication_api import ReplicationApi
+from miniredis.server.saving import Saving
 from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
 from miniredis.structs.ae import EventLoop
@@ -74,7 +75,7 @@ from miniredis.structs.hashing import HashFunction, fast_hash
 IDLE_CRONS_ENOUGH = 100  # missed cron runs without a deletion after which the rest is skipped
 
 
-class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
+class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
     """A Redis server in this process.
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
@@ -93,6 +94,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
     Plain attributes carry Redis's names. All of them may be read; ``lock`` is held while
     a command or a time event runs.
     """
+
+    dial: Dial | None = None  # calls other servers, if there is a network
 
     def __init__(
         self,
@@ -130,6 +133,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
         self.closing = self.closed = False
+        self.migrate_sockets = MigrateSockets(self)
         self.config.on_change = self.apply_config
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
@@ -178,6 +182,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
+        self.saving_scheduled = False  # the cron has something to save
+        self.follow_appendonly()
         self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
@@ -229,6 +235,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.slow_us = min(thresholds, default=1 << 62)
         self.refresh_lru_clock(self.mstime)
         self.update_gates()
+        if hasattr(self, "el"):  # not while the server is made
+            self.follow_appendonly()
 
     def update_gates(self) -> None:
         """Note whether any command has more to pass than existence and arity."""
@@ -260,17 +268,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             self.clients[c.id] = c
             self.stat_numconnections += 1
             return c
-
-    def client_limit_reached(self) -> bool:
-        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
-
-        networking.c: acceptCommonHandler()
-        """
-        with self.lock:
-            if len(self.clients) < self.config.maxclients:
-                return False
-            self.stat_rejected_conn += 1
-            return True
 
     def free_client_async(self, c: Client) -> None:
         """Forget a client at once, or, if something runs just now, soon.
@@ -543,6 +540,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
                 else:
                     self.ustime()  # a call that is refused has looked at the clock
+            if self.repl.failover.active:
+                self.repl.failover.update()
             if self.repl.waits.busy:
                 self.repl.waits.process_clients_waiting_replicas()
             if self.unblocked_clients:
@@ -552,15 +551,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             if self.ready_keys:
                 self.blocking.handle_clients_blocked_on_keys()
 
-    def active_expire_cycle(self, type: str = "slow") -> CycleReport:
-        """Run one active expire cycle now and tell what it did, window by window.
-
-        *type* is ``slow`` or ``fast``. ``ValueError`` for anything else.
-        """
-        with self.lock:
-            self._check_open()
-            return self.expire_engine.active_expire_cycle(type, record=True)
-
     def close(self) -> None:
         """Answer no command any more and drop all clients. Harmless when called again."""
         with self.lock:
@@ -568,6 +558,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 return
             self.closing = True
             self.repl.shut_down()
+            self.migrate_sockets.close_all()
             for c in list(self.clients.values()):
                 self.kill_client(c)
             self.closed = True

@@ -96,6 +96,7 @@ class Stats:
         self.stat_expired_time_cap_reached_count = 0
         self.stat_expire_cycle_time_used = 0  # µs
         self.stat_evictedkeys = 0
+        self.stat_lazyfreed_objects = 0
         self.stat_keyspace_hits = 0
         self.stat_keyspace_misses = 0
         self.stat_net_input_bytes = 0

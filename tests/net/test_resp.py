@@ -30,6 +30,7 @@ from miniredis.reply import (
     SetReply,
     Status,
     Verbatim,
+    Wire,
 )
 from miniredis.structs.double import d2string
 from miniredis.structs.words import split_args
@@ -457,6 +458,7 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
     (HumanDouble(-0.0), b"$1\r\n0\r\n", b",0\r\n"),
     (Attributed({b"a": 1}, b"v"), b"$1\r\nv\r\n", b"|1\r\n$1\r\na\r\n:1\r\n$1\r\nv\r\n"),
     (NO_REPLY, b"", b""),
+    (Wire(b"*1\r\n$4\r\nping\r\n"), b"*1\r\n$4\r\nping\r\n", b"*1\r\n$4\r\nping\r\n"),
 ]
 NESTED: list[tuple[Reply, bytes, bytes]] = [
     ([[[]], [None]], b"*2\r\n*1\r\n*0\r\n*1\r\n$-1\r\n", b"*2\r\n*1\r\n*0\r\n*1\r\n_\r\n"),
