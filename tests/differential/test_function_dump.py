@@ -63,7 +63,9 @@ class Both:
         counts = self(b"FUNCTION", b"STATS")
         assert counts
         for name in (b"a", b"b", b"c"):
-            self(b"FUNCTION", b"LIST", b"LIBRARYNAME", name, b"WITHCODE")
+            argv = (b"FUNCTION", b"LIST", b"LIBRARYNAME", name, b"WITHCODE")
+            mine, theirs = self.mine(*argv).split(b"\r\n"), self.real(*argv).split(b"\r\n")
+            assert sorted(mine) == sorted(theirs), argv  # functions are in a hash table too
         for function in (b"f", b"g", b"h"):
             self(b"FCALL", function, b"0")
 
