@@ -7,6 +7,7 @@ from miniredis.commands import (  # noqa: F401
     bitops,
     client_cmds,
     client_kill,
+    client_tracking,
     command_cmds,
     config_cmds,
     connection,

@@ -18,6 +18,9 @@ from miniredis.commands.client_flags import (
     CLIENT_NO_EVICT,
     CLIENT_PUBSUB,
     CLIENT_SLAVE,
+    CLIENT_TRACKING,
+    CLIENT_TRACKING_BCAST,
+    CLIENT_TRACKING_BROKEN_REDIR,
     CLIENT_UNBLOCKED,
 )
 from miniredis.commands.subcommands import one_line
@@ -36,6 +39,9 @@ _FLAG_LETTERS = (
     (CLIENT_PUBSUB, "P"),
     (CLIENT_MULTI, "x"),
     (CLIENT_BLOCKED, "b"),
+    (CLIENT_TRACKING, "t"),
+    (CLIENT_TRACKING_BROKEN_REDIR, "R"),
+    (CLIENT_TRACKING_BCAST, "B"),
     (CLIENT_DIRTY_CAS, "d"),
     (CLIENT_CLOSE_AFTER_REPLY, "c"),
     (CLIENT_UNBLOCKED, "u"),
@@ -73,9 +79,14 @@ def client_info(c: Client) -> bytes:
         f"qbuf=0 qbuf-free=0 argv-mem={argv_mem} multi-mem={multi_mem} "
         f"rbs=0 rbp=0 obl=0 oll={len(c.outbox)} omem=0 tot-mem={argv_mem + multi_mem} "
         f"events=r cmd={'NULL' if c.lastcmd is None else c.lastcmd.name} "
-        f"user={c.user.decode()} redir=-1 resp={c.resp}"
+        f"user={c.user.decode()} redir={tracking_redirection(c)} resp={c.resp}"
     )
     return fields.encode()
+
+
+def tracking_redirection(c: Client) -> int:
+    """The client that gets the invalidation messages of *c*; -1 if it tracks no keys."""
+    return c.tracking_redirection if c.flags & CLIENT_TRACKING else -1
 
 
 def flag_letters(c: Client) -> str:

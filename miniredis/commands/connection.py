@@ -222,6 +222,7 @@ def reset(c: Client) -> Reply:
         c.flags &= ~(CLIENT_MONITOR | CLIENT_SLAVE)
     if c.flags & (CLIENT_SLAVE | CLIENT_MASTER):
         raise CommandError("ERR can only reset normal client connections")
+    server.tracking.disable(c)
     c.select_db(0)
     c.resp = 2
     set_default_auth(c)

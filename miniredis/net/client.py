@@ -233,6 +233,7 @@ class Pipeline(RedisPipeline, Redis):
         replies: list[Reply] = []
         odd = False  # whether anything but one reply to each command was sent
         with self.server.lock:
+            connection.open_turn()
             for argv in batch:
                 reply = process(argv)
                 if outbox or reply is NO_REPLY:
@@ -243,6 +244,7 @@ class Pipeline(RedisPipeline, Redis):
                         break
                 else:
                     replies.append(reply)
+            connection.end_turn()
             self._notice_end(connection)
         if odd:
             self._check_count(connection, replies, len(commands))
@@ -286,8 +288,10 @@ class Pipeline(RedisPipeline, Redis):
         process = connection.process
         with self.server.lock:
             first = process([b"MULTI"])
+            connection.open_turn()
             queued = [process(argv) for argv in batch]
             replies = process([b"EXEC"])
+            connection.end_turn()
             if replies.__class__ is not list:
                 replies = self._unusual_exec(connection, first, queued, replies, commands)
             elif cast(Client, connection.client).flags:

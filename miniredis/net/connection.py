@@ -192,6 +192,17 @@ class InProcessConnection(AbstractConnection):
             raise ConnectionError(str(error)) from None
         return reply
 
+    def open_turn(self) -> None:
+        """What follows is sent at once, as a pipeline is: one turn of the event loop."""
+        if self.client is not None:
+            self.client.turn_open = True
+
+    def end_turn(self) -> None:
+        """All that was sent at once has run."""
+        if self.client is not None:
+            self.client.turn_open = False
+        self.server.end_turn()
+
     def submit(self, argv: list[bytes]) -> None:
         """Run a command and queue what came of it: messages first, then the reply."""
         if self._hung_up:

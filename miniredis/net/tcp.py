@@ -56,6 +56,7 @@ class ClientConnection(asyncio.Protocol):
             _address(transport.get_extra_info("peername")),
             _address(transport.get_extra_info("sockname")),
         )
+        self.client.turn_open = True
         self.client.on_output = self._output_came
         self.client.on_close = self._killed
         self.owner.connections.add(self)
@@ -93,6 +94,7 @@ class ClientConnection(asyncio.Protocol):
             if reply is not BLOCKED and reply is not NO_REPLY:
                 out.append(encode_reply(reply, client.resp))
         self._write(out)
+        self.server.end_turn()
         if client is not None and client.close_after_reply:
             self._hang_up()
         self.owner.plan_events()

@@ -84,6 +84,9 @@ class Client:
         "rewritten",
         "server",
         "shown_argv",
+        "tracking_prefixes",
+        "tracking_redirection",
+        "turn_open",
         "user",
         "watched_keys",
         "woff",
@@ -117,6 +120,11 @@ class Client:
         self.pubsub_channels: dict[bytes, None] = {}
         self.pubsub_patterns: dict[bytes, None] = {}
         self.pubsub_shard_channels: dict[bytes, None] = {}
+        self.tracking_redirection = 0  # number of the client that gets its messages
+        self.tracking_prefixes: dict[bytes, None] = {}
+        # Whether its transport has more commands at hand and ends the turn of the event
+        # loop itself, by Server.end_turn(). Else each command is a turn.
+        self.turn_open = False
         self.outbox: deque[Reply] = deque()
         self.on_output: Callable[[], None] = _nothing
         self.on_close: Callable[[], None] = _nothing

@@ -46,6 +46,8 @@ def server_cron(server: Server) -> int:
     server.pause.check_timeout()
     if run_with_period(server, REPLICATION_CRON_MS):
         server.repl.cron()
+    if server.tracking.tracking_clients:
+        server.tracking.limit_used_slots()
     server.cronloops += 1
     if server.probed:
         server.probe.cron(server.mstime, server.hz)

@@ -128,6 +128,7 @@ def is_idle(server: Server) -> bool:
         and server.active_expire_enabled
         and server.masterhost is None
         and not server.repl.has_listeners()
+        and not server.tracking.active
         and not (pause.type or server.pause_cron)
         and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL

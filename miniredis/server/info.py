@@ -104,7 +104,7 @@ def _clients(s: Server) -> Fields:
         "client_recent_max_input_buffer": 0,
         "client_recent_max_output_buffer": 0,
         "blocked_clients": s.blocked_clients,
-        "tracking_clients": 0,
+        "tracking_clients": s.tracking.tracking_clients,
         "clients_in_timeout_table": s.blocking.clients_in_timeout_table(),
     }
 
@@ -184,9 +184,9 @@ def _stats(s: Server) -> Fields:
         "active_defrag_key_misses": 0,
         "total_active_defrag_time": 0,
         "current_active_defrag_time": 0,
-        "tracking_total_keys": 0,
-        "tracking_total_items": 0,
-        "tracking_total_prefixes": 0,
+        "tracking_total_keys": len(s.tracking.table),
+        "tracking_total_items": s.tracking.total_items,
+        "tracking_total_prefixes": len(s.tracking.prefixes),
         "unexpected_error_replies": s.stat_unexpected_error_replies,
         "total_error_replies": s.stat_total_error_replies,
         "dump_payload_sanitizations": 0,

@@ -156,6 +156,7 @@ def watch_for_key(c: Client, key: bytes) -> None:
     watched = WatchedKey(key, c.db, c, c.db.key_is_expired(key))
     c.watched_keys.append(watched)
     c.db.watched_keys.setdefault(key, []).append(watched)
+    c.db.signals = True
 
 
 def unwatch_all_keys(c: Client) -> None:
@@ -165,6 +166,7 @@ def unwatch_all_keys(c: Client) -> None:
         watchers.remove(watched)
         if not watchers:
             del watched.db.watched_keys[watched.key]
+            watched.db.update_signals(c.server.tracking.active)
     c.watched_keys.clear()
 
 

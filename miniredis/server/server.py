@@ -69,6 +69,7 @@ from miniredis.server.replication import Replication
 from miniredis.server.replication_api import ReplicationApi
 from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
+from miniredis.server.tracking import Tracking
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
 
@@ -121,6 +122,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.cost = cost or CostModel()
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
+        self.tracking = Tracking(self)
         self.config = Config(**config)
         self.repl_slave_ro: bool = self.config.replica_read_only
         self.masterhost: str | None = None
@@ -203,7 +205,12 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         probe = self._probe
         self.notify_mask = NOTIFY_EVERYTHING if hears(probe, "keyspace_event") else events
         self.propagation.update_targets(hears(probe, "propagated"))
-        self.overheard = self.propagation.active or bool(self.monitors) or hears(probe, "command")
+        self.overheard = (
+            self.propagation.active
+            or bool(self.monitors)
+            or self.tracking.active
+            or hears(probe, "command")
+        )
         self.writable_replica = self.masterhost is not None and not self.repl_slave_ro
         self.hears_expires = self.probed or self.writable_replica
 
@@ -242,6 +249,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             or config.min_replicas_to_write > 0
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
+            or self.tracking.active
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -302,22 +310,12 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             self.pause.forget(c)
             self.blocking.forget(c)
             self.stop_monitoring(c)
+            self.tracking.disable(c)
             c.outbox.clear()
             if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
                 self.repl.client_freed(c, was_blocked)
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
             self.unblocked.notify_all()  # a thread that waits for this client
-
-    def start_monitoring(self, c: Client) -> None:
-        """Send *c* every command from now on: MONITOR."""
-        self.monitors.append(c)
-        self.update_listeners()
-
-    def stop_monitoring(self, c: Client) -> None:
-        """Send *c* no commands any more."""
-        if c in self.monitors:
-            self.monitors.remove(c)
-            self.update_listeners()
 
     def kill_client(self, c: Client) -> None:
         """Close another client's connection: CLIENT KILL."""
@@ -395,8 +393,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         if self.stale_gate is StaleGate.REPAIRED:
             self.before_sleep()  # a fast cycle may follow any command, not only a time-out
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
-            return NO_REPLY
-        return reply
+            reply = NO_REPLY
+        return self.tracking.after_command(c, reply) if self.tracking.active else reply
 
     def _lookup_command(self, argv: list[bytes]) -> Command | None:
         """Find the row of a command, remembering names that have no subcommands."""
@@ -467,7 +465,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 c.woff = self.repl.master_repl_offset
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
-        return reply
+        return self.tracking.after_call(c, cmd, reply) if self.tracking.active else reply
 
     def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
         """Slow log and latency monitor. server.c: call()"""
@@ -548,6 +546,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 self.blocking.process_unblocked_clients()
             if self.repl.waits.get_ack_from_slaves:
                 self.repl.waits.send_getack_to_replicas()
+            if self.tracking.has_news:
+                self.tracking.broadcast_invalidation_messages()
             if self.ready_keys:
                 self.blocking.handle_clients_blocked_on_keys()
 
@@ -589,5 +589,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.el._check()
         self.repl._check()
         self.blocking._check()
+        self.tracking._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec
