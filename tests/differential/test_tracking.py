@@ -431,7 +431,7 @@ SCRIPTS = {
         b: MSET k 1 l 1 m 1
         a: EVAL "return redis.call('GET', 'm')" 0
         b: SET m 1
-        a: EVAL "redis.call('GET', 'k') redis.call('SET', 'k', 2) return redis.call('INCR', 'k')" 1 k
+        a: EVAL "redis.call('GET', 'k') redis.call('SET', 'k', 2) redis.call('INCR', 'k')" 1 k
         b: SET k 1
         a: EVAL_RO "return 1" 1 k
         b: SET k 1

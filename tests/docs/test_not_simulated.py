@@ -48,7 +48,7 @@ def test_unknown_commands(ask: object, command: str) -> None:
     assert reply.text.startswith(b"ERR unknown command"), reply
 
 
-@pytest.mark.parametrize("command", ["FUNCTION DUMP", "FUNCTION RESTORE x", "CLIENT TRACKING ON"])
+@pytest.mark.parametrize("command", ["FUNCTION DUMP", "FUNCTION RESTORE x"])
 def test_unknown_subcommands(ask: object, command: str) -> None:
     reply = ask(*command.split())  # type: ignore[operator]
     assert isinstance(reply, CommandError)
@@ -94,7 +94,6 @@ def test_every_row_is_there() -> None:
         "persistence, cluster, modules, SHUTDOWN",
         "replicas in other processes: PSYNC, SYNC, FAILOVER",
         "eviction",
-        "CLIENT TRACKING",
         "MEMORY",
         "client buffers",
         "COMMAND DOCS: arguments, history",

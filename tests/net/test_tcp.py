@@ -535,3 +535,16 @@ def _after_protocol_errors(port: int) -> list[object]:
     vanish(deaf)
     admin.close()
     return seen
+
+
+def test_broadcasts_wait_for_the_end_of_what_has_come_in(tcp: TcpThread) -> None:
+    """Commands that arrive together are one turn: one message, with each key once, sorted."""
+    tracker, writer = tcp.client(), tcp.client()
+    tracker(b"HELLO", b"3")
+    tracker(b"CLIENT", b"TRACKING", b"ON", b"BCAST")
+    writer.socket.sendall(b"SET b 1\r\nSET a 1\r\nINCR b\r\n")
+    assert [writer.read() for _ in range(3)] == [b"+OK\r\n", b"+OK\r\n", b":2\r\n"]
+    assert tracker.read() == b">2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
+    tracker.socket.sendall(b"SET x 1\r\nPING\r\n")
+    assert [tracker.read() for _ in range(2)] == [b"+OK\r\n", b"+PONG\r\n"]
+    assert tracker.read() == b">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nx\r\n"
