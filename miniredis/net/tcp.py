@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
 from miniredis.commands.client_info import client_type
-from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
+from miniredis.errors import MAX_CLIENTS_REACHED, CommandError, ServerClosedError
 from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
 from miniredis.server.checks import auth_required, reset_client, set_protocol_error
@@ -89,7 +89,11 @@ class ClientConnection(asyncio.Protocol):
                 if not argv:
                     reset_client(client)
                     continue
-                reply = server.process_command(client, argv)
+                try:
+                    reply = server.process_command(client, argv)
+                except ServerClosedError:
+                    self.owner.on_closed()  # by SHUTDOWN, which has closed all connections
+                    return
             self._drain(client, out)
             if reply is not BLOCKED and reply is not NO_REPLY:
                 out.append(encode_reply(reply, client.resp))
@@ -187,6 +191,7 @@ class TcpServer:
         self.server = server
         self.connections: set[ClientConnection] = set()
         self.address: tuple[str, int] = ("", 0)
+        self.on_closed: Callable[[], None] = _nothing  # called when SHUTDOWN came
         self._listener: asyncio.Server | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: deque[ClientConnection] = deque()
@@ -261,6 +266,7 @@ def run_server(server: Server, host: str, port: int, say: Callable[[str], None])
         await tcp.start(host, port)
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
+        tcp.on_closed = stopped.set
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stopped.set)
         shown = f"[{tcp.address[0]}]" if ":" in tcp.address[0] else tcp.address[0]
@@ -269,6 +275,10 @@ def run_server(server: Server, host: str, port: int, say: Callable[[str], None])
         await tcp.stop()
 
     asyncio.run(serve())
+
+
+def _nothing() -> None:
+    """Who serves from code of his own may not care."""
 
 
 def _address(name: object) -> str:

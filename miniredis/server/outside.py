@@ -10,8 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from miniredis.keyspace.db import RedisDb
+from miniredis.reply import Reply
 from miniredis.server.arguments import check_database, section_names
 from miniredis.server.info import gen_redis_info_string
+from miniredis.server.info_memory import memory_report, memory_stats
 from miniredis.server.latency import create_latency_report
 from miniredis.server.propagation import Propagation
 
@@ -49,6 +51,14 @@ class Outside:
     def latency_report(self) -> str:
         """The text of LATENCY DOCTOR."""
         return create_latency_report(cast("Server", self))
+
+    def memory_stats(self) -> dict[bytes, Reply]:
+        """What the memory is used for, in bytes: MEMORY STATS."""
+        return memory_stats(cast("Server", self))
+
+    def memory_report(self) -> bytes:
+        """The text of MEMORY DOCTOR."""
+        return memory_report(cast("Server", self))
 
     def add_sink(self, sink: Sink) -> None:
         """Let *sink* hear what an append-only file would be told from now on; see also
