@@ -274,9 +274,9 @@ class RedisDb:
         self.expires_cursor = 0
         return removed
 
-    def update_signals(self, tracked: bool) -> None:
-        """Note whether anybody is to be told of a changed key; *tracked*: clients track keys."""
-        self.signals = tracked or bool(self.watched_keys)
+    def update_signals(self, all_keys: bool) -> None:
+        """Note whether anybody is to be told of changed keys, of watched ones or *all_keys*."""
+        self.signals = all_keys or bool(self.watched_keys)
 
     def swap(self, other: RedisDb) -> None:
         """Exchange contents with *other*; watchers stay where they are. db.c: dbSwapDatabases()

@@ -118,6 +118,8 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if c.server.eviction.maxmemory and (refused := c.server.eviction.refuse(c, cmd)):
+        return refused
     if c.server.tracking.tracking_clients:
         c.server.tracking.limit_used_slots()
     if (refused := _write_refused(c, cmd)) is not None:

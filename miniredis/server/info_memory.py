@@ -3,8 +3,9 @@
 What Redis calls overhead (entries, buckets and object headers of the key tables) is
 computed as Redis computes it, from the number of keys and buckets. The data is taken
 as so many bytes a key, since looking at every value would make INFO slow; long keys and
-values therefore use more than shown. Python's own memory is another matter altogether:
-this is what the same data would take in redis-server.
+values therefore use more than shown. While ``maxmemory`` is set every key is measured, as it
+has to be then (``memory_account.py``). Python's own memory is another matter altogether: this
+is what the same data would take in redis-server.
 
 The allocator is assumed to be perfect: what is used is what the process occupies. Memory
 of interpreters for scripts is what an idle redis-server 7.0.15 shows.
@@ -68,7 +69,7 @@ def get_memory_overhead_data(s: Server) -> MemoryOverhead:
     tables = {db.id: _tables(db) for db in s.databases if len(db.dict)}
     keys = sum(len(db.dict) for db in s.databases)
     overhead = USED_MEMORY_STARTUP + sum(map(sum, tables.values()))
-    used = overhead + keys * KEY_AND_VALUE
+    used = s.eviction.used_memory() if s.eviction.maxmemory else overhead + keys * KEY_AND_VALUE
     peak = s.stat_peak_memory = max(s.stat_peak_memory, used)
     return MemoryOverhead(used, peak, overhead, tables, keys)
 

@@ -31,6 +31,7 @@ from miniredis.probe import Probe
 from miniredis.server.blocked import Blocking
 from miniredis.server.config_numbers import memtoull
 from miniredis.server.events import publish_keyspace_event
+from miniredis.server.evict import Eviction
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key
 from miniredis.server.pause import ClientPause
@@ -69,6 +70,7 @@ class KeyspaceHooks(Stats):
     lock: threading.RLock
     scripting: Scripting
     tracking: Tracking
+    eviction: Eviction
     ttl_clock_frozen: bool
 
     # -- the clock --------------------------------------------------------------------
@@ -152,6 +154,18 @@ class KeyspaceHooks(Stats):
         touch_watched_key(db, key)
         if self.tracking.active:
             self.tracking.invalidate_key(key, None if by_server else self.running_client())
+        if self.eviction.maxmemory:
+            self.eviction.account.note(db, key)
+
+    @property
+    def hears_changes(self) -> bool:
+        """Whether changes of all keys are to be signalled, watched or not."""
+        return self.tracking.active or self.eviction.maxmemory > 0
+
+    def update_signals(self) -> None:
+        """Note in each database whether changes are to be signalled."""
+        for db in self.databases:
+            db.update_signals(self.hears_changes)
 
     def running_client(self) -> Client | None:
         """The client whose command runs; in a script the one that stands for it."""
@@ -181,6 +195,7 @@ class KeyspaceHooks(Stats):
                 self.probe.emptied(db.id)
         if self.tracking.active:
             self.tracking.invalidate_keys_on_flush()
+        self.eviction.account.begin_anew()
         if databases is self.databases:
             self.slave_keys_with_expire.flush()
         return sum(db.empty() for db in databases)
@@ -208,6 +223,7 @@ class KeyspaceHooks(Stats):
             self.blocking.scan_database_for_deleted_streams(db1, db2)
             self.blocking.scan_database_for_deleted_streams(db2, db1)
             db1.swap(db2)
+            self.eviction.account.begin_anew()
             self.blocking.scan_database_for_ready_keys(db1)
             self.blocking.scan_database_for_ready_keys(db2)
             if self.probed:

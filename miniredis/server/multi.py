@@ -166,7 +166,7 @@ def unwatch_all_keys(c: Client) -> None:
         watchers.remove(watched)
         if not watchers:
             del watched.db.watched_keys[watched.key]
-            watched.db.update_signals(c.server.tracking.active)
+            watched.db.update_signals(c.server.hears_changes)
     c.watched_keys.clear()
 
 

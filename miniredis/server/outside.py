@@ -52,6 +52,12 @@ class Outside:
         """The text of LATENCY DOCTOR."""
         return create_latency_report(cast("Server", self))
 
+    def config_changed(self) -> None:
+        """Parameters were set: obey them."""
+        server = cast("Server", self)
+        server.apply_config()
+        server.eviction.configure()
+
     def memory_stats(self) -> dict[bytes, Reply]:
         """What the memory is used for, in bytes: MEMORY STATS."""
         return memory_stats(cast("Server", self))

@@ -49,6 +49,7 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
+from miniredis.server.evict import Eviction
 from miniredis.server.idle import IdleTime
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor
@@ -123,6 +124,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
         self.tracking = Tracking(self)
+        self.eviction = Eviction(self)
         self.config = Config(**config)
         self.repl_slave_ro: bool = self.config.replica_read_only
         self.masterhost: str | None = None
@@ -133,7 +135,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
         self.closing = self.closed = False
-        self.config.on_change = self.apply_config
+        self.config.on_change = self.config_changed
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
         self.start_us = self.us
@@ -184,6 +186,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
+        self.eviction.configure()
         if isinstance(self.clock, VirtualClock):
             self.clock.attach(self)
         if record_history:
@@ -250,6 +253,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
             or self.tracking.active
+            or config.maxmemory > 0
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -590,5 +594,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.repl._check()
         self.blocking._check()
         self.tracking._check()
+        self.eviction._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

@@ -147,8 +147,7 @@ class Tracking:
             self.active = active
             self.server.update_listeners()
             self.server.update_gates()
-            for db in self.server.databases:
-                db.update_signals(active)
+            self.server.update_signals()
 
     # -- reading ----------------------------------------------------------------------
 

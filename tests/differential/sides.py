@@ -57,6 +57,8 @@ class OurSide:
         reply: Reply = NO_REPLY
         if client.takes_commands:
             reply = self.server.process_command(client, [word.encode() for word in words])
+        if (self.server.el.next_us or 0) <= self.server.clock.us():
+            self.server.process_due_events()  # e.g. what CONFIG SET maxmemory begins
         out = {}
         for other, c in self.clients.items():
             data = b"".join(encode_reply(message, c.resp) for message in c.outbox)
