@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from miniredis.commands import (  # noqa: F401
+    acl_cmds,
     bitfield,
     bitops,
     client_cmds,

@@ -118,6 +118,8 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if c.server.acl.active and (refused := c.server.acl.refuse(c, cmd, argv)) is not None:
+        return refused
     if c.server.eviction.maxmemory and (refused := c.server.eviction.refuse(c, cmd)):
         return refused
     if c.server.tracking.tracking_clients:
@@ -162,7 +164,7 @@ def _is_stale(c: Client, cmd: Command) -> bool:
 
 def auth_required(c: Client) -> bool:
     """Whether the client must show a password first. networking.c: authRequired()"""
-    return bool(c.flags & CLIENT_UNAUTHENTICATED and c.server.config.requirepass)
+    return bool(c.flags & CLIENT_UNAUTHENTICATED and c.server.acl.default_needs_password())
 
 
 def _flags(c: Client, cmd: Command) -> Set[str]:

@@ -34,7 +34,7 @@ from miniredis.server.events import publish_keyspace_event
 from miniredis.server.evict import Eviction
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key
-from miniredis.server.pause import ClientPause
+from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_WRITE, ClientPause
 from miniredis.server.propagation import Propagation
 from miniredis.server.script import Scripting
 from miniredis.server.stats import Stats
@@ -145,6 +145,10 @@ class KeyspaceHooks(Stats):
         if self.probed:
             self.probe.keyspace_event(event, key, dbid)
         publish_keyspace_event(cast("Server", self), type, event, key, dbid)
+
+    def pause_clients(self, end_ms: int, write_only: bool) -> None:
+        """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
+        self.pause.pause(end_ms, CLIENT_PAUSE_WRITE if write_only else CLIENT_PAUSE_ALL)
 
     def signal_modified_key(self, db: RedisDb, key: bytes, *, by_server: bool = False) -> None:
         """*key* was changed: whoever watches or tracks it must know. db.c: signalModifiedKey()

@@ -99,7 +99,8 @@ def exec_command(c: Client) -> Reply:
     stream: list[Reply] = []
     try:
         for queued, args in c.mstate.commands:
-            reply = server.call(c, queued, args)
+            refused = server.acl.refuse_in_exec(c, queued, args) if server.acl.active else None
+            reply = server.call(c, queued, args) if refused is None else refused
             if len(outbox) > before:
                 messages = [outbox.pop() for _ in range(len(outbox) - before)][::-1]
                 if not closing:

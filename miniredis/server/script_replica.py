@@ -53,12 +53,18 @@ def refused_writer(server: Server, caller: Client, flags: ScriptFlags) -> Comman
     return None
 
 
-def refused_command(server: Server, run: ScriptRun, cmd: Command) -> CommandError | None:
+def refused_command(
+    server: Server, run: ScriptRun, cmd: Command, argv: list[bytes]
+) -> CommandError | None:
     """Why a command of a script may not run here. A script that has changed something is
     not stopped halfway.
     """
     if server.repl.is_stale() and "stale" not in cmd.flags:
         return CommandError("ERR Can not execute the command on a stale replica")
+    if server.acl.active:
+        denied = server.acl.refuse_in_script(run.caller, cmd, argv)
+        if denied is not None:
+            return denied
     if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
         return CommandError("ERR Write commands are not allowed from read-only scripts.")
     if not cmd.is_write or run.wrote:

@@ -39,6 +39,7 @@ from miniredis.keyspace.quicklist import PACKED_THRESHOLD
 from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.acl import Acl
 from miniredis.server.arguments import (
     check_clock,
     check_options,
@@ -58,9 +59,7 @@ from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
 from miniredis.server.outside import Outside
 from miniredis.server.pause import (
-    CLIENT_PAUSE_ALL,
     CLIENT_PAUSE_OFF,
-    CLIENT_PAUSE_WRITE,
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
@@ -123,6 +122,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.cost = cost or CostModel()
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
+        self.acl = Acl(self)
         self.tracking = Tracking(self)
         self.eviction = Eviction(self)
         self.config = Config(**config)
@@ -227,6 +227,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.activerehashing: bool = config.activerehashing
         self.repl_slave_ro = config.replica_read_only
         self.update_listeners()
+        self.acl.configure(config.requirepass)
         self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
         self.latency_monitor_threshold: int = config.latency_monitor_threshold
         self.latency_tracking: bool = config.latency_tracking
@@ -246,7 +247,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         config = self.config
         self.gates = (
             self.pause.type != CLIENT_PAUSE_OFF
-            or bool(config.requirepass)
+            or self.acl.active
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
@@ -268,7 +269,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             self.free_clients_in_async_free_queue()
             c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
             self.next_client_id += 1
-            if self.config.requirepass:
+            if self.acl.default_needs_password():
                 c.flags |= CLIENT_UNAUTHENTICATED
             self.clients[c.id] = c
             self.stat_numconnections += 1
@@ -326,10 +327,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         with self.lock:
             self.free_client(c)
             c.on_close()
-
-    def pause_clients(self, end_ms: int, write_only: bool) -> None:
-        """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
-        self.pause.pause(end_ms, CLIENT_PAUSE_WRITE if write_only else CLIENT_PAUSE_ALL)
 
     # -- a command's way ----------------------------------------------------------------
 

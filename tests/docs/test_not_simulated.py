@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import redis
 
 import miniredis
 from miniredis.errors import CommandError
@@ -28,7 +29,6 @@ def ask() -> object:
     "command",
     [
         "MIGRATE h 1 k 0 10",
-        "ACL WHOAMI",
         "SAVE",
         "BGSAVE",
         "BGREWRITEAOF",
@@ -60,6 +60,13 @@ def test_the_debugger_of_scripts(ask: object, mode: str) -> None:
 def test_the_line_of_an_error_in_a_tail_call(ask: object) -> None:
     assert b"on @user_script:1." in ask("EVAL", "local x = pairs(nil)", "0").text  # type: ignore[operator]
     assert b"on @user_script:1." not in ask("EVAL", "return pairs(nil)", "0").text  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("subcommand", ["LOAD", "SAVE"])
+def test_files_of_users(subcommand: str) -> None:
+    r = miniredis.Redis(server=miniredis.Server(seed=1, aclfile="users.acl"))
+    with pytest.raises(redis.ResponseError, match="files of users are not simulated"):
+        r.execute_command("ACL", subcommand)
 
 
 def test_lolwut_does_not_draw(ask: object) -> None:
@@ -95,7 +102,7 @@ def test_every_row_is_there() -> None:
         "scripts: the line of an error in a tail call",
         "scripts that take too long over TCP",
         "BYLEX on a large sorted set whose scores differ",
-        "ACL users",
+        "files of ACL users",
         "persistence",
         "LOLWUT's drawings",
         "replicas in other processes: PSYNC, SYNC, FAILOVER",
