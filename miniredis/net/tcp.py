@@ -23,6 +23,7 @@ from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
 from miniredis.server.checks import auth_required, reset_client, set_protocol_error
 from miniredis.server.client import Client
+from miniredis.server.reply_buffer import ReplyBuffer
 from miniredis.server.server import Server
 
 READING_STOPS_BYTES = 64 * 1024 * 1024  # of unread output: the client must read first
@@ -57,6 +58,7 @@ class ClientConnection(asyncio.Protocol):
             _address(transport.get_extra_info("sockname")),
         )
         self.client.turn_open = True
+        self.client.reply_buffer = ReplyBuffer(self.server.now_ms())
         self.client.on_output = self._output_came
         self.client.on_close = self._killed
         self.owner.connections.add(self)
@@ -127,6 +129,8 @@ class ClientConnection(asyncio.Protocol):
             self.server.stat_net_output_bytes += len(data)
             self.server.stat_total_writes_processed += 1
             self.transport.write(data)
+            if self.client is not None and self.client.reply_buffer is not None:
+                self.client.reply_buffer.note(len(data))
             out.clear()
             if self._output_limit_reached(self.transport.get_write_buffer_size()):
                 _logger.warning("%r closed: its output buffer has reached a limit", self.client)

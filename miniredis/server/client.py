@@ -38,6 +38,7 @@ from miniredis.server.multi import (
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
+    from miniredis.server.reply_buffer import ReplyBuffer
     from miniredis.server.server import Server
 
 REDACTED = b"(redacted)"  # what logs show in a secret's place
@@ -80,6 +81,7 @@ class Client:
         "pubsub_channels",
         "pubsub_patterns",
         "pubsub_shard_channels",
+        "reply_buffer",
         "resp",
         "rewritten",
         "server",
@@ -116,6 +118,7 @@ class Client:
         self.ctime_ms = self.lastinteraction_us // 1000
         self.mstate = MultiState()
         self.watched_keys: list[WatchedKey] = []
+        self.reply_buffer: ReplyBuffer | None = None  # of a client on a wire
         self.woff = 0  # length of the replication stream when the last command ended
         self.pubsub_channels: dict[bytes, None] = {}
         self.pubsub_patterns: dict[bytes, None] = {}

@@ -129,6 +129,7 @@ def is_idle(server: Server) -> bool:
         and server.masterhost is None
         and not server.repl.has_listeners()
         and not server.tracking.active
+        and all(c.reply_buffer is None for c in server.clients.values())
         and not (pause.type or server.pause_cron)
         and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL

@@ -194,8 +194,8 @@ def _stats(s: Server) -> Fields:
         "total_writes_processed": s.stat_total_writes_processed,
         "io_threaded_reads_processed": 0,
         "io_threaded_writes_processed": 0,
-        "reply_buffer_shrinks": 0,
-        "reply_buffer_expands": 0,
+        "reply_buffer_shrinks": s.reply_buffers.shrinks,
+        "reply_buffer_expands": s.reply_buffers.expands,
     }
 
 

@@ -220,7 +220,7 @@ def test_memory_of_arguments(a: Caller, b: Caller) -> None:
     queued = len("SETkeyvalue") + 3 * 8 + len("CLIENTINFO") + 2 * 8
     assert a.info()["multi-mem"] == str(queued)
     _, info = a("EXEC")
-    assert f"multi=2 qbuf=0 qbuf-free=0 argv-mem=4 multi-mem={queued} " in info.text.decode()
+    assert f"multi=2 qbuf=14 qbuf-free=0 argv-mem=4 multi-mem={queued} " in info.text.decode()
     assert a.info()["multi-mem"] == "0"
 
 
