@@ -110,7 +110,7 @@ class Acl:
         self.log: deque[AclLogEntry] = deque()  # the youngest first
         self.default = User(DEFAULT)
         for rule in (b"+@all", b"~*", b"&*", b"on", b"nopass"):
-            self.default.set(rule, False)
+            self.default.obey(rule, False)
         self.users: dict[bytes, User] = {DEFAULT: self.default}
         self._requirepass = b""
 
@@ -123,8 +123,8 @@ class Acl:
         """``requirepass`` may have been set. acl.c: ACLUpdateDefaultUserPassword()"""
         if requirepass != self._requirepass:
             self._requirepass = requirepass
-            self.default.set(b"resetpass", False)
-            self.default.set(b">" + requirepass if requirepass else b"nopass", False)
+            self.default.obey(b"resetpass", False)
+            self.default.obey(b">" + requirepass if requirepass else b"nopass", False)
             self.update()
 
     def update(self) -> None:
@@ -146,7 +146,7 @@ class Acl:
             new.copy_from(old)
         for rule in merge_selector_arguments(rules):
             try:
-                new.set(rule, all_channels)
+                new.obey(rule, all_channels)
             except RuleError as error:
                 text = b"ERR Error in ACL SETUSER modifier '%s': %s"
                 raise CommandError(text % (c_string(rule), str(error).encode())) from None
@@ -353,7 +353,7 @@ def check_all_user_command_perm(user: User, cmd: Command, argv: list[bytes]) -> 
 
 def _selector_check(s: AclSelector, cmd: Command, argv: list[bytes]) -> Refusal | None:
     """acl.c: ACLSelectorCheckCmd()"""
-    if not s.all_commands and "no_auth" not in cmd.flags and cmd.name not in s.commands:
+    if not s.all_commands and "no_auth" not in cmd.flags and cmd.name not in s.command_names():
         allowed = [argument.lower() for argument in s.first_args.get(cmd.name, ())]
         if len(argv) < 2 or c_string(argv[1]).lower() not in allowed:
             return Denied.COMMAND, 0

@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from miniredis.commands.args import c_string, word
 from miniredis.commands.table import (
     ACL_CATEGORIES,
-    COMMANDS,
     Command,
     every_command,
     lookup_by_name,
@@ -91,12 +90,12 @@ class AclSelector:
     all_channels: bool = False
     all_commands: bool = False
     future_commands: bool = False
-    commands: set[str] = field(default_factory=set)
+    commands: set[str] | None = field(default_factory=set)  # None: all
     first_args: dict[str, list[bytes]] = field(default_factory=dict)
     keys: dict[bytes, int] = field(default_factory=dict)
     channels: dict[bytes, None] = field(default_factory=dict)
 
-    def set(self, rule: bytes) -> None:
+    def obey(self, rule: bytes) -> None:
         """Obey a rule. RuleError if it makes no sense. acl.c: ACLSetSelector()"""
         name = word(rule)
         if name in (b"allkeys", b"~*"):
@@ -108,7 +107,7 @@ class AclSelector:
         elif name == b"resetchannels":
             self.all_channels, self.channels = False, {}
         elif name in (b"allcommands", b"+@all"):
-            self.commands = {row.name for row in every_command()}
+            self.commands = None
             self.all_commands = self.future_commands = True
             self.first_args = {}
         elif name in (b"nocommands", b"-@all"):
@@ -178,12 +177,19 @@ class AclSelector:
     def _change(self, row: Command, allow: bool) -> None:
         """Allow or forbid a command with its subcommands. acl.c: ACLChangeSelectorPerm()"""
         names = [row.name, *(sub.name for sub in row.subcommands.values())]
+        allowed = self.command_names()
         if allow:
-            self.commands.update(names)
+            allowed.update(names)
         else:
-            self.commands.difference_update(names)
+            allowed.difference_update(names)
             self.all_commands = False
         self.first_args.pop(row.name, None)
+
+    def command_names(self) -> set[str]:
+        """The allowed commands by name. O(commands) if that has not been asked before."""
+        if self.commands is None:
+            self.commands = {row.name for row in every_command()}
+        return self.commands
 
     # -- describing -------------------------------------------------------------------
 
@@ -208,16 +214,17 @@ class AclSelector:
         """
         additive = not self.future_commands
         made = AclSelector()
-        made.set(b"-@all" if additive else b"+@all")
+        made.obey(b"-@all" if additive else b"+@all")
         rules = [b"-@all" if additive else b"+@all"]
         sign = "+" if additive else "-"
         for category in self._fitting_categories(additive):
             rule = f"{sign}@{category}".encode()
-            made.set(rule)
+            made.obey(rule)
             rules.append(rule)
-        for row in _rows(COMMANDS):
-            allowed = row.name in self.commands
-            if allowed is not (row.name in made.commands):
+        names = self.command_names()
+        for row in every_command():
+            allowed = row.name in names
+            if allowed is not (row.name in made.command_names()):
                 made._change(row, allowed)
                 rules.append((b"+" if allowed else b"-") + row.name.encode())
             if not allowed:
@@ -227,13 +234,13 @@ class AclSelector:
 
     def _fitting_categories(self, additive: bool) -> Iterator[str]:
         """Categories of which more is to be changed than not, the best first."""
-        left = AclSelector(commands=set(self.commands))
+        left = AclSelector(commands=set(self.command_names()))
         untried = list(ACL_CATEGORIES)
         while True:
             best, least, most = "", 1 << 31, 0
             for category in untried:
                 names = commands_of_category(category)
-                on = sum(name in left.commands for name in names)
+                on = sum(name in left.command_names() for name in names)
                 off = len(names) - on
                 differ, same = (off, on) if additive else (on, off)
                 if same > differ and (differ < least or (differ == least and same > most)):
@@ -243,12 +250,6 @@ class AclSelector:
             left._set_category(best, not additive)
             untried.remove(best)
             yield best
-
-
-def _rows(table: dict[bytes, Command]) -> Iterator[Command]:
-    for row in table.values():
-        yield row
-        yield from _rows(row.subcommands)
 
 
 def _lookup(name: bytes) -> Command:
@@ -284,7 +285,7 @@ class User:
         self.passwords = list(other.passwords)
         self.selectors = copy.deepcopy(other.selectors)
 
-    def set(self, rule: bytes, all_channels: bool) -> None:
+    def obey(self, rule: bytes, all_channels: bool) -> None:
         """Obey a rule; *all_channels* is what ``reset`` allows. acl.c: ACLSetUser()
 
         RuleError if it makes no sense.
@@ -306,7 +307,7 @@ class User:
         elif name[:1] == b"(" and rule[-1:] == b")":
             selector = AclSelector(all_channels=all_channels)
             for inner in split_args(rule[1:-1]) or ():
-                selector.set(inner)
+                selector.obey(inner)
             self.selectors.append(selector)
         elif name == b"clearselectors":
             del self.selectors[1:]
@@ -315,7 +316,7 @@ class User:
             self.flags.add(b"sanitize-payload")
             self.root.all_channels = all_channels
         else:
-            self.root.set(rule)
+            self.root.obey(rule)
 
     def _set_password(self, rule: bytes) -> None:
         if rule[:1] in (b">", b"<"):

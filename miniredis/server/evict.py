@@ -44,17 +44,17 @@ from miniredis.keyspace.object import (
     lfu_decr_and_return,
     lfu_get_time_in_minutes,
 )
-from miniredis.server.info_memory import USED_MEMORY_STARTUP
-from miniredis.server.memory_account import MemoryAccount
 from miniredis.server.script_flags import command_flags
 from miniredis.structs.ae import AE_NOMORE
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
     from miniredis.server.client import Client
+    from miniredis.server.memory_account import MemoryAccount
     from miniredis.server.server import Server
     from miniredis.structs.dict import Dict, DictEntry
 
+USED_MEMORY_STARTUP = 876_288  # bytes that an empty redis-server 7.0.15 with jemalloc uses
 EVPOOL_SIZE = 16  # candidates that are remembered
 LFU_COUNTER_MAX = 255
 TTL_MAX = (1 << 64) - 1
@@ -71,11 +71,15 @@ class EvictResult(Enum):
 
 
 class Eviction:
-    """The eviction of one server. Costs nothing while ``maxmemory`` is 0."""
+    """The eviction of one server. Costs nothing while ``maxmemory`` is 0.
+
+    ``account`` is there while it is not.
+    """
+
+    account: MemoryAccount
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.account = MemoryAccount(server)
         self.maxmemory = 0  # bytes, 0: no limit
         self.out_of_memory = False  # before the running command; server.pre_command_oom_state
         self._pool: list[tuple[int, int, bytes]] = []  # (score, database, key), worst first
@@ -83,7 +87,7 @@ class Eviction:
         self._running = False  # a time event is planned
 
     def used_memory(self) -> int:
-        """Bytes in use, as far as they are counted."""
+        """Bytes in use, as far as they are counted; only while there is a limit."""
         return USED_MEMORY_STARTUP + self.account.data_bytes()
 
     def configure(self) -> None:
@@ -91,8 +95,10 @@ class Eviction:
         maxmemory: int = self.server.config.maxmemory
         if maxmemory == self.maxmemory:
             return
-        if not (maxmemory and self.maxmemory):
-            self.account.begin_anew()
+        if not self.maxmemory:
+            from miniredis.server.memory_account import MemoryAccount  # needed by few
+
+            self.account = MemoryAccount(self.server)
         self.maxmemory = maxmemory
         self.out_of_memory = False
         self.server.update_signals()

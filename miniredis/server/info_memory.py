@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 from miniredis.keyspace.memory_usage import SIZEOF_DICT_ENTRY, SIZEOF_POINTER, SIZEOF_ROBJ
 from miniredis.reply import Reply
+from miniredis.server.evict import USED_MEMORY_STARTUP
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
     from miniredis.server.server import Server
 
 # Bytes on a 64-bit machine.
-USED_MEMORY_STARTUP = 876_288  # an empty redis-server 7.0.15 with jemalloc
 # A key of some 10 characters, and a string of some 20 beyond its object header: measured
 # 43 bytes with keys key:0 ... key:99999 and values value:0 ... value:99999.
 KEY_AND_VALUE = 40

@@ -199,7 +199,8 @@ class KeyspaceHooks(Stats):
                 self.probe.emptied(db.id)
         if self.tracking.active:
             self.tracking.invalidate_keys_on_flush()
-        self.eviction.account.begin_anew()
+        if self.eviction.maxmemory:
+            self.eviction.account.begin_anew()
         if databases is self.databases:
             self.slave_keys_with_expire.flush()
         return sum(db.empty() for db in databases)
@@ -227,7 +228,8 @@ class KeyspaceHooks(Stats):
             self.blocking.scan_database_for_deleted_streams(db1, db2)
             self.blocking.scan_database_for_deleted_streams(db2, db1)
             db1.swap(db2)
-            self.eviction.account.begin_anew()
+            if self.eviction.maxmemory:
+                self.eviction.account.begin_anew()
             self.blocking.scan_database_for_ready_keys(db1)
             self.blocking.scan_database_for_ready_keys(db2)
             if self.probed:

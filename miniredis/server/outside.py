@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 from miniredis.keyspace.db import RedisDb
 from miniredis.reply import Reply
 from miniredis.server.arguments import check_database, section_names
-from miniredis.server.info import gen_redis_info_string
-from miniredis.server.info_memory import memory_report, memory_stats
 from miniredis.server.latency import create_latency_report
 from miniredis.server.propagation import Propagation
 
@@ -46,6 +44,8 @@ class Outside:
 
         ``TypeError`` if *sections* is a single name or holds something else than names.
         """
+        from miniredis.server.info import gen_redis_info_string  # few programs ask
+
         return gen_redis_info_string(cast("Server", self), section_names(sections))
 
     def latency_report(self) -> str:
@@ -60,10 +60,14 @@ class Outside:
 
     def memory_stats(self) -> dict[bytes, Reply]:
         """What the memory is used for, in bytes: MEMORY STATS."""
+        from miniredis.server.info_memory import memory_stats  # asked for by few
+
         return memory_stats(cast("Server", self))
 
     def memory_report(self) -> bytes:
         """The text of MEMORY DOCTOR."""
+        from miniredis.server.info_memory import memory_report
+
         return memory_report(cast("Server", self))
 
     def add_sink(self, sink: Sink) -> None:

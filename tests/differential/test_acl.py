@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from miniredis.clock import VirtualClock
-from miniredis.commands.table import COMMANDS, lookup_by_name
+from miniredis.commands.table import lookup_by_name
 from miniredis.server.server import Server
 from tests.differential.plain_server import OurClient, RealServer, shared_real_server
 from tests.differential.sides import RealSide, run
@@ -106,7 +106,9 @@ def is_known(rule: bytes) -> bool:
         return True
     name = rule[1:].split(b"|")
     return lookup_by_name(name[0]) is not None and (
-        len(name) == 1 or not COMMANDS[name[0]].subcommands or lookup_by_name(rule[1:]) is not None
+        len(name) == 1
+        or not lookup_by_name(name[0]).subcommands
+        or lookup_by_name(rule[1:]) is not None
     )
 
 

@@ -7,7 +7,7 @@ import redis
 
 from miniredis import Server, VirtualClock
 from miniredis.keyspace.memory_usage import memory_usage
-from miniredis.server.info_memory import USED_MEMORY_STARTUP
+from miniredis.server.evict import USED_MEMORY_STARTUP
 
 VALUE = "v" * 1000
 KEY_BYTES = 1100  # of a key with VALUE and its share of the tables, roughly
