@@ -23,6 +23,7 @@ from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY
 from miniredis.server.checks import auth_required, reset_client, set_protocol_error
 from miniredis.server.client import Client
+from miniredis.server.config_types import ApplyError
 from miniredis.server.reply_buffer import ReplyBuffer
 from miniredis.server.server import Server
 
@@ -197,6 +198,8 @@ class TcpServer:
         self.address: tuple[str, int] = ("", 0)
         self.on_closed: Callable[[], None] = _nothing  # called when SHUTDOWN came
         self._listener: asyncio.Server | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._host, self._port = "", 0  # asked for
         self._timer: asyncio.TimerHandle | None = None
         self._waiting: deque[ClientConnection] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -207,8 +210,42 @@ class TcpServer:
         self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
         name = self._listener.sockets[0].getsockname()
         self.address = (name[0], name[1])
+        self._host, self._port = host, self.server.config.port
+        self.server.listen_on = self.listen_on
         self.server.on_time_event = self._event_planned
         self.plan_events()
+
+    def listen_on(self, port: int) -> None:
+        """CONFIG SET port: listen there instead, 0: nowhere; who is connected stays so.
+
+        Called from any thread. Raises ``ApplyError`` if the port is taken.
+        config.c: updatePort()
+        """
+        loop = self._loop
+        if port == self._port or loop is None or loop.is_closed():
+            return
+        sock = None
+        if port:
+            try:
+                sock = socket.create_server((self._host, port))
+            except OSError:
+                text = "Unable to listen on this port. Check server logs."
+                raise ApplyError(text, "port") from None
+        self._port = port
+        loop.call_soon_threadsafe(self._listen_with, loop, sock)
+
+    def _listen_with(self, loop: asyncio.AbstractEventLoop, sock: socket.socket | None) -> None:
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        if sock is not None:
+            name = sock.getsockname()
+            self.address = (name[0], name[1])
+            self._opening = loop.create_task(self._accept_from(loop, sock))
+
+    async def _accept_from(self, loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:
+        """Clients that come before this runs wait in the socket's queue."""
+        self._listener = await loop.create_server(lambda: ClientConnection(self), sock=sock)
 
     def wake(self, connection: ClientConnection) -> None:
         """Flush *connection* soon; may be called from any thread."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from miniredis.keyspace.db import RedisDb
@@ -26,6 +26,10 @@ class Sink(Protocol):
     def __call__(self, dbid: int, argv: list[bytes]) -> None: ...
 
 
+def _anywhere(port: int) -> None:
+    """Nobody listens."""
+
+
 class Outside:
     """Base of ``Server``; the attributes below are its."""
 
@@ -33,6 +37,8 @@ class Outside:
     databases: list[RedisDb]
     lock: threading.RLock
     propagation: Propagation
+    #: Who listens for clients is told of ``port``, and may raise ``ApplyError``.
+    listen_on: Callable[[int], None] = staticmethod(_anywhere)
 
     def dbsize(self, db: int = 0) -> int:
         """Number of keys of a database, dead ones included. DBSIZE"""
@@ -57,6 +63,7 @@ class Outside:
         server = cast("Server", self)
         server.apply_config()
         server.eviction.configure()
+        self.listen_on(server.config.port)
 
     def memory_stats(self) -> dict[bytes, Reply]:
         """What the memory is used for, in bytes: MEMORY STATS."""
