@@ -130,6 +130,26 @@ def _sleep(c: Client, seconds: bytes) -> Reply:
     return OK
 
 
+@_subcommand(
+    "REPLYBUFFER <peak-reset-time|resizing> <reset|never|value>",
+    "Choose after how many ms a peak is forgotten, or whether buffers are resized.",
+    2,
+)
+def _reply_buffer(c: Client, option: bytes, value: bytes) -> Reply:
+    buffers = c.server.reply_buffers
+    if word(option) == b"resizing":
+        buffers.resizing = atoi(value) != 0
+    elif word(option) != b"peak-reset-time":
+        raise subcommand_syntax_error(c.argv)
+    elif word(value) == b"never":
+        buffers.keep_peaks()
+    elif word(value) == b"reset":
+        buffers.forget_peaks()
+    else:
+        buffers.peak_reset_time = get_long_long(value)
+    return OK
+
+
 # -- the data set -----------------------------------------------------------------------
 
 

@@ -11,11 +11,14 @@ from __future__ import annotations
 
 #: Names of commands by module of this package.
 MODULES = {
+    "acl_cmds": "acl",
     "bitfield": "bitfield bitfield_ro",
     "bitops": "setbit getbit bitcount bitpos bitop",
     "client_cmds": "client",
     "client_kill": "client",
     "cluster_clients": "asking readonly readwrite",
+    "client_tracking": "client",
+    "cluster": "cluster module lolwut",
     "command_cmds": "command",
     "config_cmds": "config",
     "connection": "ping echo select auth hello quit reset",
@@ -38,6 +41,7 @@ MODULES = {
     "latency_cmds": "latency",
     "lcs": "lcs",
     "migrate": "migrate",
+    "memory_cmds": "memory",
     "object_cmds": "object",
     "persistence_cmds": "save bgsave lastsave bgrewriteaof",
     "pubsub": (

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 from miniredis.clock import CostModel
-from miniredis.server.info_memory import (
-    KEY_AND_VALUE,
-    SIZEOF_DICT_ENTRY,
-    SIZEOF_POINTER,
-    SIZEOF_ROBJ,
-)
+from miniredis.keyspace.memory_usage import SIZEOF_DICT_ENTRY, SIZEOF_POINTER, SIZEOF_ROBJ
+from miniredis.server.info_memory import KEY_AND_VALUE
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,15 @@ import signal
 import socket
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from selectors import EVENT_READ
+from typing import Any
 
 from miniredis.errors import ServerClosedError
 from miniredis.net.dial import dial
 from miniredis.net.master_link import MasterConnection
 from miniredis.net.tcp_connection import ClientConnection
+from miniredis.server.config_types import ApplyError
 from miniredis.server.repl_master_link import MasterLink
 from miniredis.server.server import Server
 
@@ -36,6 +38,7 @@ TURNS_AT_ONCE = 16  # before asyncio, which takes as long as a request or two, g
 TURNS_WHILE_BLOCKED = 4  # of the sockets at most, each time a slow script lets others in
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVENT_SLACK_S = 0.0005  # an event found due this little too early is run all the same
+_ADDRESSES: dict[str, Any] = {"type": socket.SOCK_STREAM, "flags": socket.AI_PASSIVE}
 _logger = logging.getLogger("miniredis")
 
 
@@ -52,6 +55,7 @@ class TcpServer:
         self.address: tuple[str, int] = ("", 0)
         self._selector = selectors.DefaultSelector()
         self._listeners: list[socket.socket] = []
+        self._host, self._port = "", 0  # asked for
         self._timer: asyncio.TimerHandle | None = None
         self._planned_us: int | None = None  # the event of the server that the timer is for
         self._waiting: deque[ClientConnection] = deque()
@@ -68,16 +72,49 @@ class TcpServer:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._listeners = await _listen(self._loop, host, port)
-        for listener in self._listeners:
-            self._selector.register(listener, EVENT_READ, self._accepter(listener))
-        name = self._listeners[0].getsockname()
-        self.address = (name[0], name[1])
+        self._host, self._port = host, self.server.config.port
+        self._accept_from(self._listeners)
+        self.server.listen_on = self.listen_on
         self._loop.add_reader(self._selector.fileno(), self._turn)
         self.server.on_time_event = self._event_planned
         self.server.repl.connector = self._call_master
         self.server.dial = dial
         self.server.scripting.while_blocked.append(self.serve_while_blocked)
         self.plan_events()
+
+    def _accept_from(self, listeners: list[socket.socket]) -> None:
+        name = listeners[0].getsockname()
+        self.address = (name[0], name[1])
+        for listener in listeners:
+            self._selector.register(listener, EVENT_READ, self._accepter(listener))
+
+    def listen_on(self, port: int) -> None:
+        """CONFIG SET port: listen there instead, 0: nowhere; who is connected stays so.
+
+        Called from any thread. Raises ``ApplyError`` if the port is taken.
+        config.c: updatePort()
+        """
+        loop = self._loop
+        if port == self._port or loop is None or loop.is_closed():
+            return
+        listeners: list[socket.socket] = []
+        if port:
+            try:
+                listeners = _bound(socket.getaddrinfo(self._host, port, **_ADDRESSES))
+            except OSError:
+                text = "Unable to listen on this port. Check server logs."
+                raise ApplyError(text, "port") from None
+        self._port = port
+        loop.call_soon_threadsafe(self._listen_with, listeners)
+
+    def _listen_with(self, listeners: list[socket.socket]) -> None:
+        old, self._listeners = self._listeners, listeners
+        for listener in old:
+            with contextlib.suppress(KeyError):  # it waits for file descriptors
+                self._selector.unregister(listener)
+            listener.close()
+        if listeners:
+            self._accept_from(listeners)
 
     # -- replication ------------------------------------------------------------------------
 
@@ -237,7 +274,7 @@ class TcpServer:
         self._selector.unregister(listener)
 
         def resume() -> None:
-            if not self._closed:
+            if listener in self._listeners and not self._closed:
                 self._selector.register(listener, EVENT_READ, self._accepter(listener))
 
         self._loop.call_later(ACCEPT_PAUSE_S, resume)
@@ -314,8 +351,12 @@ class TcpServer:
 
 
 async def _listen(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[socket.socket]:
-    """A socket for each address that *host* has; all or none. anet.c: anetTcpServer()"""
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    """A socket for each address that *host* has; all or none."""
+    return _bound(await loop.getaddrinfo(host, port, **_ADDRESSES))
+
+
+def _bound(found: Iterable[Any]) -> list[socket.socket]:
+    """Listening sockets for what getaddrinfo() has found. anet.c: anetTcpServer()"""
     listeners: list[socket.socket] = []
     try:
         for family, kind, protocol, _, address in dict.fromkeys(found):

@@ -23,6 +23,7 @@ from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
 from miniredis.server.checks import auth_required, reset_client, set_protocol_error
 from miniredis.server.client import Client
+from miniredis.server.reply_buffer import ReplyBuffer
 from miniredis.server.server import Server
 
 READ_BYTES = 64 * 1024  # at most in one go, so that nobody keeps the others waiting
@@ -107,7 +108,8 @@ class ClientConnection:
         except ServerClosedError:
             self.hang_up(abort=True)
             return False
-        self.client.on_wire = True
+        self.client.on_wire = self.client.turn_open = True
+        self.client.reply_buffer = ReplyBuffer(self.server.now_ms())
         self.client.on_output = self._output_came
         self.client.on_close = self._killed
         self._watch(EVENT_READ)
@@ -165,6 +167,8 @@ class ClientConnection:
             return
         if out:
             self._write(out)
+        if not self.server.scripting.is_timed_out:
+            self.server.end_turn()
         if client.flags and client.close_after_reply:
             self.hang_up()
 
@@ -228,6 +232,8 @@ class ClientConnection:
         data = out[0] if len(out) == 1 else b"".join(out)
         self.server.stat_net_output_bytes += len(data)
         self.server.stat_total_writes_processed += 1
+        if self.client is not None and self.client.reply_buffer is not None:
+            self.client.reply_buffer.note(len(data))
         if self._unsent:
             self._unsent += data
         else:

@@ -53,6 +53,8 @@ def server_cron(server: Server) -> int:
         server.repl.cron()
     if server.migrate_sockets.cached:
         server.migrate_sockets.close_timed_out()
+    if server.tracking.tracking_clients:
+        server.tracking.limit_used_slots()
     server.cronloops += 1
     if server.probed:
         server.probe.cron(server.mstime, server.hz)
@@ -80,7 +82,7 @@ def run_with_period(server: Server, ms: int) -> bool:
 
 
 def clients_cron(server: Server) -> None:
-    """Close clients that have sent nothing for more than ``timeout`` seconds.
+    """Fit buffers, and close clients that have sent nothing for more than ``timeout`` seconds.
 
     Those that wait for something stay: replicas, monitors, subscribers, blocked clients.
     Differs from Redis, which looks at a part of the clients in each run and at all of
@@ -89,6 +91,9 @@ def clients_cron(server: Server) -> None:
     server.c: clientsCron(), timeout.c: clientsCronHandleTimeout()
     """
     now = server.ustime() // US_PER_SECOND
+    for c in server.clients.values():
+        if c.reply_buffer is not None:
+            c.reply_buffer.resize(server.reply_buffers, server.mstime)
     timeout = server.config.timeout
     if not timeout:
         return

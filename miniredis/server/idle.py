@@ -129,6 +129,8 @@ def is_idle(server: Server) -> bool:
         and server.masterhost is None
         and not server.repl.has_listeners()
         and not server.migrate_sockets.cached
+        and not server.tracking.active
+        and all(c.reply_buffer is None for c in server.clients.values())
         and not (pause.type or server.pause_cron or server.saving_scheduled)
         and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL

@@ -105,7 +105,7 @@ def _clients(s: Server) -> Fields:
         "client_recent_max_input_buffer": 0,
         "client_recent_max_output_buffer": 0,
         "blocked_clients": s.blocked_clients,
-        "tracking_clients": 0,
+        "tracking_clients": s.tracking.tracking_clients,
         "clients_in_timeout_table": s.blocking.clients_in_timeout_table(),
     }
 
@@ -200,9 +200,9 @@ def _stats(s: Server) -> Fields:
         "active_defrag_key_misses": 0,
         "total_active_defrag_time": 0,
         "current_active_defrag_time": 0,
-        "tracking_total_keys": 0,
-        "tracking_total_items": 0,
-        "tracking_total_prefixes": 0,
+        "tracking_total_keys": len(s.tracking.table),
+        "tracking_total_items": s.tracking.total_items,
+        "tracking_total_prefixes": len(s.tracking.prefixes),
         "unexpected_error_replies": s.stat_unexpected_error_replies,
         "total_error_replies": s.stat_total_error_replies,
         "dump_payload_sanitizations": 0,
@@ -210,8 +210,8 @@ def _stats(s: Server) -> Fields:
         "total_writes_processed": s.stat_total_writes_processed,
         "io_threaded_reads_processed": 0,
         "io_threaded_writes_processed": 0,
-        "reply_buffer_shrinks": 0,
-        "reply_buffer_expands": 0,
+        "reply_buffer_shrinks": s.reply_buffers.shrinks,
+        "reply_buffer_expands": s.reply_buffers.expands,
     }
 
 

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
 from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.expire import CycleReport, ExpireEngine
+from miniredis.reply import Reply
 from miniredis.server.arguments import check_database, section_names
 from miniredis.server.config import Config
 from miniredis.server.latency import create_latency_report
@@ -27,6 +28,10 @@ class Sink(Protocol):
     def __call__(self, dbid: int, argv: list[bytes]) -> None: ...
 
 
+def _anywhere(port: int) -> None:
+    """Nobody listens."""
+
+
 class Outside:
     """Base of ``Server``; the attributes below are its."""
 
@@ -40,6 +45,9 @@ class Outside:
 
     def _check_open(self) -> None:
         raise NotImplementedError
+
+    #: Who listens for clients is told of ``port``, and may raise ``ApplyError``.
+    listen_on: Callable[[int], None] = staticmethod(_anywhere)
 
     def dbsize(self, db: int = 0) -> int:
         """Number of keys of a database, dead ones included. DBSIZE"""
@@ -58,6 +66,25 @@ class Outside:
     def latency_report(self) -> str:
         """The text of LATENCY DOCTOR."""
         return create_latency_report(cast("Server", self))
+
+    def config_changed(self) -> None:
+        """Parameters were set: obey them."""
+        server = cast("Server", self)
+        server.apply_config()
+        server.eviction.configure()
+        self.listen_on(server.config.port)
+
+    def memory_stats(self) -> dict[bytes, Reply]:
+        """What the memory is used for, in bytes: MEMORY STATS."""
+        from miniredis.server.info_memory import memory_stats  # asked for by few
+
+        return memory_stats(cast("Server", self))
+
+    def memory_report(self) -> bytes:
+        """The text of MEMORY DOCTOR."""
+        from miniredis.server.info_memory import memory_report
+
+        return memory_report(cast("Server", self))
 
     def add_sink(self, sink: Sink) -> None:
         """Let *sink* hear what an append-only file would be told from now on; see also

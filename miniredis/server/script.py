@@ -359,7 +359,7 @@ class Scripting:
             return CommandError("ERR Wrong number of args calling Redis command from script")
         if self.deny_scripts and "noscript" in cmd.flags:
             return CommandError("ERR This Redis command is not allowed from script")
-        return refused_command(self.server, run, cmd)
+        return refused_command(self.server, run, cmd, argv)
 
     def _count_rejected(self, cmd: Command | None, error: CommandError) -> None:
         server = self.server

@@ -37,6 +37,7 @@ from miniredis.keyspace.quicklist import PACKED_THRESHOLD
 from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.acl import Acl
 from miniredis.server.arguments import (
     check_clock,
     check_options,
@@ -47,6 +48,7 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
+from miniredis.server.evict import Eviction
 from miniredis.server.idle import IdleTime
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor
@@ -56,9 +58,7 @@ from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
 from miniredis.server.outside import Outside
 from miniredis.server.pause import (
-    CLIENT_PAUSE_ALL,
     CLIENT_PAUSE_OFF,
-    CLIENT_PAUSE_WRITE,
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
@@ -69,6 +69,7 @@ from miniredis.server.replication_api import ReplicationApi
 from miniredis.server.saving import Saving
 from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
+from miniredis.server.tracking import Tracking
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
 
@@ -123,6 +124,9 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         self.cost = cost or CostModel()
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
+        self.acl = Acl(self)
+        self.tracking = Tracking(self)
+        self.eviction = Eviction(self)
         self.config = Config(**config)
         self.repl_slave_ro: bool = self.config.replica_read_only
         self.masterhost: str | None = None
@@ -134,7 +138,7 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         self.probe = probe
         self.closing = self.closed = False
         self.migrate_sockets = MigrateSockets(self)
-        self.config.on_change = self.apply_config
+        self.config.on_change = self.config_changed
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
         self.start_us = self.us
@@ -187,6 +191,7 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
+        self.eviction.configure()
         if isinstance(self.clock, VirtualClock):
             self.clock.attach(self)
         if record_history:
@@ -208,7 +213,12 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         probe = self._probe
         self.notify_mask = NOTIFY_EVERYTHING if hears(probe, "keyspace_event") else events
         self.propagation.update_targets(hears(probe, "propagated"))
-        self.overheard = self.propagation.active or bool(self.monitors) or hears(probe, "command")
+        self.overheard = (
+            self.propagation.active
+            or bool(self.monitors)
+            or self.tracking.active
+            or hears(probe, "command")
+        )
         self.writable_replica = self.masterhost is not None and not self.repl_slave_ro
         self.hears_expires = self.probed or self.writable_replica
 
@@ -222,6 +232,7 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         self.activerehashing: bool = config.activerehashing
         self.repl_slave_ro = config.replica_read_only
         self.update_listeners()
+        self.acl.configure(config.requirepass)
         self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
         self.latency_monitor_threshold: int = config.latency_monitor_threshold
         self.latency_tracking: bool = config.latency_tracking
@@ -243,12 +254,14 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         config = self.config
         self.gates = (
             self.pause.type != CLIENT_PAUSE_OFF
-            or bool(config.requirepass)
+            or self.acl.active
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
+            or self.tracking.active
+            or config.maxmemory > 0
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -263,7 +276,7 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
             self.free_clients_in_async_free_queue()
             c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
             self.next_client_id += 1
-            if self.config.requirepass:
+            if self.acl.default_needs_password():
                 c.flags |= CLIENT_UNAUTHENTICATED
             self.clients[c.id] = c
             self.stat_numconnections += 1
@@ -298,32 +311,18 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
             self.pause.forget(c)
             self.blocking.forget(c)
             self.stop_monitoring(c)
+            self.tracking.disable(c)
             c.outbox.clear()
             if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
                 self.repl.client_freed(c, was_blocked)
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
             self.unblocked.notify_all()  # a thread that waits for this client
 
-    def start_monitoring(self, c: Client) -> None:
-        """Send *c* every command from now on: MONITOR."""
-        self.monitors.append(c)
-        self.update_listeners()
-
-    def stop_monitoring(self, c: Client) -> None:
-        """Send *c* no commands any more."""
-        if c in self.monitors:
-            self.monitors.remove(c)
-            self.update_listeners()
-
     def kill_client(self, c: Client) -> None:
         """Close another client's connection: CLIENT KILL."""
         with self.lock:
             self.free_client(c)
             c.on_close()
-
-    def pause_clients(self, end_ms: int, write_only: bool) -> None:
-        """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
-        self.pause.pause(end_ms, CLIENT_PAUSE_WRITE if write_only else CLIENT_PAUSE_ALL)
 
     # -- a command's way ----------------------------------------------------------------
 
@@ -393,8 +392,8 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         if self.stale_gate is StaleGate.REPAIRED and not self.scripting.is_timed_out:
             self.before_sleep()  # a fast cycle may follow any command, not only a time-out
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
-            return NO_REPLY
-        return reply
+            reply = NO_REPLY
+        return self.tracking.after_command(c, reply) if self.tracking.active else reply
 
     def _lookup_command(self, argv: list[bytes]) -> Command | None:
         """Find the row of a command, remembering names that have no subcommands."""
@@ -465,7 +464,7 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
                 c.woff = self.repl.master_repl_offset
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
-        return reply
+        return self.tracking.after_call(c, cmd, reply) if self.tracking.active else reply
 
     def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
         """Slow log and latency monitor. server.c: call()"""
@@ -548,6 +547,8 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
                 self.blocking.process_unblocked_clients()
             if self.repl.waits.get_ack_from_slaves:
                 self.repl.waits.send_getack_to_replicas()
+            if self.tracking.has_news:
+                self.tracking.broadcast_invalidation_messages()
             if self.ready_keys:
                 self.blocking.handle_clients_blocked_on_keys()
 
@@ -581,5 +582,7 @@ class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
         self.el._check()
         self.repl._check()
         self.blocking._check()
+        self.tracking._check()
+        self.eviction._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError
+from miniredis.server.reply_buffer import ReplyBufferPolicy
 
 if TYPE_CHECKING:
     from miniredis.server.config import Config
@@ -79,6 +80,7 @@ class Stats:
     def __init__(self) -> None:
         self.replid = ""  # names the history of this data set
         self.change_replication_id()
+        self.reply_buffers = ReplyBufferPolicy()
         self.stat_peak_memory = 0  # bytes, as estimated whenever INFO was asked
         self.lastsave = self.us // 1_000_000  # Unix seconds
         self.rdb_last_load_keys_expired = 0

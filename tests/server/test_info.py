@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from miniredis.clock import VirtualClock
-from miniredis.server.info_memory import KEY_AND_VALUE, USED_MEMORY_STARTUP, bytes_to_human
+from miniredis.server.evict import USED_MEMORY_STARTUP
+from miniredis.server.info_memory import KEY_AND_VALUE, bytes_to_human
 from miniredis.server.server import Server
 from miniredis.server.stats import STATS_METRIC_SAMPLES, InstantaneousMetric
 
