@@ -105,7 +105,10 @@ class TcpServer:
                 text = "Unable to listen on this port. Check server logs."
                 raise ApplyError(text, "port") from None
         self._port = port
-        loop.call_soon_threadsafe(self._listen_with, listeners)
+        if threading.get_ident() == self._thread:
+            self._listen_with(listeners)
+        else:
+            loop.call_soon_threadsafe(self._listen_with, listeners)
 
     def _listen_with(self, listeners: list[socket.socket]) -> None:
         old, self._listeners = self._listeners, listeners
@@ -253,6 +256,8 @@ class TcpServer:
     def _accepter(self, listener: socket.socket) -> Callable[[int], None]:
         def accept(mask: int) -> None:
             """networking.c: acceptTcpHandler()"""
+            if listener.fileno() < 0:
+                return  # closed in this very turn
             for _ in range(MAX_ACCEPTS_PER_CALL):
                 try:
                     sock, _name = listener.accept()

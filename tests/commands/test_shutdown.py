@@ -46,10 +46,8 @@ def test_the_tcp_server_is_told() -> None:
     async def serve(ready: threading.Event) -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, what: failures.append(what))
         await tcp.start(port=0)
-        closed = asyncio.Event()
-        tcp.on_closed = closed.set
         ready.set()
-        await asyncio.wait_for(closed.wait(), 10)
+        await asyncio.wait_for(tcp.finished.wait(), 10)
         await tcp.stop()
 
     ready = threading.Event()
