@@ -7,7 +7,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from miniredis import reply as reply_module
@@ -143,6 +143,7 @@ def test_requests_in_pieces_of_one_size(requests: list[list[bytes]], size: int) 
     assert parse(*pieces) == (requests, None)
 
 
+@settings(deadline=None)
 @given(
     st.integers(60, 70) | st.just(300),
     st.lists(st.tuples(st.integers(0, 400), arguments | st.just(b"x" * 1023)), max_size=4),
