@@ -30,6 +30,12 @@ def test_the_debugger_of_scripts(ask: object, mode: str) -> None:
     assert reply.text == b"ERR the Lua debugger is not simulated"
 
 
+@pytest.mark.parametrize(("keys", "works"), [(7996, True), (7997, False)])
+def test_many_arguments_of_a_script(ask: object, keys: int, works: bool) -> None:
+    script = f"local a = {{}} for i = 1, {keys} do a[i] = i end return redis.call('del', unpack(a))"
+    assert (ask("EVAL", script, "0") == 0) == works  # type: ignore[operator]
+
+
 def test_the_line_of_an_error_in_a_tail_call(ask: object) -> None:
     assert b"on @user_script:1." in ask("EVAL", "local x = pairs(nil)", "0").text  # type: ignore[operator]
     assert b"on @user_script:1." not in ask("EVAL", "return pairs(nil)", "0").text  # type: ignore[operator]
@@ -88,6 +94,7 @@ def test_every_row_is_there() -> None:
         "PFSELFTEST at full length",
         "the debugger of scripts",
         "scripts: the line of an error in a tail call",
+        "scripts: very many arguments",
         "BYLEX on a large sorted set whose scores differ",
         "files of ACL users",
         "files",
