@@ -216,8 +216,8 @@ def _positive(arg: bytes) -> int:
 
 
 @_subcommand(
-    "RELOAD [NOSAVE] [NOFLUSH] [MERGE]",
-    "Save the data set and load it again: rebuild it as that would.",
+    "RELOAD [option ...]",
+    "Save the data set and load it again; options: NOSAVE, NOFLUSH, MERGE.",
     0,
     ARGUMENTS_MAX,
 )

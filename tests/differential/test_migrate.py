@@ -76,7 +76,7 @@ GET a
 MIGRATE TO "" 3 1000 KEYS b nothing list volatile
 DBSIZE
 t:SELECT 3
-t:PEXPIRETIME volatile
+t:EXPIRETIME volatile
 t:LRANGE list 0 -1
 t:SET c taken
 MIGRATE TO "" 3 1000 KEYS c d
