@@ -131,8 +131,8 @@ def _sleep(c: Client, seconds: bytes) -> Reply:
 
 
 @_subcommand(
-    "REPLYBUFFER <peak-reset-time|resizing> <reset|never|value>",
-    "Choose after how many ms a peak is forgotten, or whether buffers are resized.",
+    "REPLYBUFFER PEAK-RESET-TIME <NEVER||RESET|time>",
+    "Choose after how many ms a peak is forgotten; or RESIZING <0|1>, whether to resize.",
     2,
 )
 def _reply_buffer(c: Client, option: bytes, value: bytes) -> Reply:

@@ -61,7 +61,7 @@ def _streams() -> Commands:
 def _skiplists() -> Commands:
     return [
         ("ZADD", f"z{n}:{width}", *[w for i, m in enumerate(_members(n, width)) for w in (i, m)])
-        for n in (129, 1000, 5000)
+        for n in (1000, 5000)
         for width in (3, 70)
     ]
 
@@ -97,7 +97,7 @@ def test_to_the_byte(
 
 def test_skiplists_have_heights_drawn_at_random(both: tuple[redis.Redis, redis.Redis]) -> None:
     errors = _errors(both, _skiplists(), 0)
-    assert max(errors) < 0.02
+    assert max(errors) < 0.02  # six standard deviations at 1,000 members
     assert sum(errors) / len(errors) < 0.01
 
 
