@@ -2,6 +2,8 @@
 
 Every contestant runs each operation in turn, round after round, so that a busy machine
 disturbs all alike. The floor is redis-py with an ``execute_command`` that does nothing.
+
+``python -m benchmarks tcp`` measures servers over TCP instead, see ``benchmarks/tcp.py``.
 """
 
 from __future__ import annotations
@@ -166,4 +168,8 @@ def resident_bytes() -> int:
         return int(f.read().split()[1]) * resource.getpagesize()
 
 
+if sys.argv[1:2] == ["tcp"]:
+    from benchmarks import tcp
+
+    sys.exit(tcp.main(sys.argv[2:]))
 main()

@@ -149,6 +149,18 @@ class Attributed:
         return f"Attributed({self.attributes!r}, {self.reply!r})"
 
 
+class Wire:
+    """Bytes that are sent as they are: a replica's file and stream. Redis: ``addReplyProto``."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return f"Wire({len(self.data)} bytes)"
+
+
 class HumanDouble:
     """A double in plain decimals, a bulk in RESP2. Redis: ``addReplyHumanLongDouble``.
 

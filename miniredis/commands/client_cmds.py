@@ -20,7 +20,7 @@ from miniredis.commands.subcommands import subcommand_syntax_error
 from miniredis.commands.table import command, container
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.object import LLONG_MIN
-from miniredis.reply import NO_REPLY, OK, Reply, SetReply, Verbatim
+from miniredis.reply import NO_REPLY, OK, Reply, Verbatim
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -237,48 +237,6 @@ def client_unblock(c: Client, _: bytes, id: bytes, *reason: bytes) -> Reply:
     return int(c.server.blocking.unblock_by_command(target, error=why == b"error"))
 
 
-@command("client|getredir", arity=2, flags=_FLAGS, group="connection", since="6.0.0")
-def client_getredir(c: Client, _: bytes) -> Reply:
-    """CLIENT GETREDIR
-
-    The client that gets this one's invalidation messages; -1 while it tracks no keys.
-
-    Here no client can: there is no CLIENT TRACKING yet.
-
-    networking.c: clientCommand()
-    """
-    return -1
-
-
-@command("client|trackinginfo", arity=2, flags=_FLAGS, group="connection", since="6.2.0")
-def client_trackinginfo(c: Client, _: bytes) -> Reply:
-    """CLIENT TRACKINGINFO
-
-    How the server tracks the keys this connection reads, which is off until asked for.
-
-    Here nobody can: there is no CLIENT TRACKING yet.
-
-    networking.c: clientCommand()
-    """
-    return {b"flags": SetReply([b"off"]), b"redirect": -1, b"prefixes": []}
-
-
-@command("client|caching", arity=3, flags=_FLAGS, group="connection", since="6.0.0")
-def client_caching(c: Client, _: bytes, mode: bytes) -> Reply:
-    """CLIENT CACHING YES | NO
-
-    Whether the keys of the next command are tracked, in the modes that ask for it.
-
-    Here nobody can be in such a mode: there is no CLIENT TRACKING yet.
-
-    networking.c: clientCommand()
-    """
-    raise CommandError(
-        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN "
-        "or OPTOUT mode enabled"
-    )
-
-
 @command("client|help", arity=2, flags="loading stale", group="connection", since="5.0.0")
 def client_help(c: Client, _: bytes) -> Reply:
     """CLIENT HELP
@@ -319,6 +277,11 @@ def client_help(c: Client, _: bytes) -> Reply:
         ("REPLY (ON|OFF|SKIP)", "Whether this connection gets replies."),
         ("SETNAME <name>", "Name this connection."),
         ("UNBLOCK <clientid> [TIMEOUT|ERROR]", "End the wait of a client."),
+        (
+            "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
+            "         [OPTIN] [OPTOUT] [NOLOOP]",
+            "Tell this connection when a key that it has read changes.",
+        ),
         ("TRACKINGINFO", "How keys are tracked for this connection."),
         ("NO-EVICT (ON|OFF)", "Protect this connection from eviction."),
     )

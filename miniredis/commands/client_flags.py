@@ -22,7 +22,13 @@ CLIENT_REPLY_SKIP = 1 << 24
 CLIENT_PENDING_COMMAND = 1 << 30  # its command waits to be run
 CLIENT_NO_EVICT = 1 << 43
 CLIENT_DENY_BLOCKING = 1 << 41
-CLIENT_TRACKING = 1 << 31
+CLIENT_TRACKING = 1 << 31  # remembers which keys it reads: server/tracking.py
+CLIENT_TRACKING_BROKEN_REDIR = 1 << 32  # the client it redirects to has gone
+CLIENT_TRACKING_BCAST = 1 << 33
+CLIENT_TRACKING_OPTIN = 1 << 34
+CLIENT_TRACKING_OPTOUT = 1 << 35
+CLIENT_TRACKING_CACHING = 1 << 36  # CLIENT CACHING was called for the next command
+CLIENT_TRACKING_NOLOOP = 1 << 37
 CLIENT_UNAUTHENTICATED = 1 << 60  # not a flag in Redis, where ``authenticated`` is a field
 
 # Who is told of a command.

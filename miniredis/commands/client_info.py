@@ -18,6 +18,9 @@ from miniredis.commands.client_flags import (
     CLIENT_NO_EVICT,
     CLIENT_PUBSUB,
     CLIENT_SLAVE,
+    CLIENT_TRACKING,
+    CLIENT_TRACKING_BCAST,
+    CLIENT_TRACKING_BROKEN_REDIR,
     CLIENT_UNBLOCKED,
 )
 from miniredis.commands.subcommands import one_line
@@ -36,6 +39,9 @@ _FLAG_LETTERS = (
     (CLIENT_PUBSUB, "P"),
     (CLIENT_MULTI, "x"),
     (CLIENT_BLOCKED, "b"),
+    (CLIENT_TRACKING, "t"),
+    (CLIENT_TRACKING_BROKEN_REDIR, "R"),
+    (CLIENT_TRACKING_BCAST, "B"),
     (CLIENT_DIRTY_CAS, "d"),
     (CLIENT_CLOSE_AFTER_REPLY, "c"),
     (CLIENT_UNBLOCKED, "u"),
@@ -54,8 +60,9 @@ def client_info(c: Client) -> bytes:
     """One line about a client, without a line end. networking.c: catClientInfoString()
 
     There are no sockets and buffers here: ``fd`` is -1 as Redis prints it of a client
-    without a connection, sizes of buffers are 0, ``oll`` counts the messages that wait in
-    the outbox, and ``tot-mem`` is the sum of the memory fields before it.
+    without a connection, sizes of buffers are 0 but for ``qbuf``, the bytes in which the
+    running command came or would have come, ``oll`` counts the messages that wait in the
+    outbox, and ``tot-mem`` is the sum of the memory fields before it.
     """
     server = c.server
     now = server.mstime // 1000
@@ -64,18 +71,26 @@ def client_info(c: Client) -> bytes:
     idle = 0 if running else now - c.lastinteraction_us // US_PER_SECOND
     argv_mem = _argv_mem(c) if running or c.flags & CLIENT_BLOCKED else 0
     multi_mem = _multi_mem(c)
+    qbuf = _request_bytes(c) if running else 0
+    buffer = c.reply_buffer
+    size, peak = (0, 0) if buffer is None else (buffer.size, buffer.peak)
     fields = (
         f"id={c.id} addr={c.addr} laddr={c.laddr} fd=-1 name={c.name.decode()} "
         f"age={now - c.ctime_ms // 1000} idle={idle} flags={flag_letters(c)} db={c.db.id} "
         f"sub={len(c.pubsub_channels)} psub={len(c.pubsub_patterns)} "
         f"ssub={len(c.pubsub_shard_channels)} "
         f"multi={len(c.mstate.commands) if c.flags & CLIENT_MULTI else -1} "
-        f"qbuf=0 qbuf-free=0 argv-mem={argv_mem} multi-mem={multi_mem} "
-        f"rbs=0 rbp=0 obl=0 oll={len(c.outbox)} omem=0 tot-mem={argv_mem + multi_mem} "
+        f"qbuf={qbuf} qbuf-free=0 argv-mem={argv_mem} multi-mem={multi_mem} "
+        f"rbs={size} rbp={peak} obl=0 oll={len(c.outbox)} omem=0 tot-mem={argv_mem + multi_mem} "
         f"events=r cmd={'NULL' if c.lastcmd is None else c.lastcmd.name} "
-        f"user={c.user.decode()} redir=-1 resp={c.resp}"
+        f"user={c.user.decode()} redir={tracking_redirection(c)} resp={c.resp}"
     )
     return fields.encode()
+
+
+def tracking_redirection(c: Client) -> int:
+    """The client that gets the invalidation messages of *c*; -1 if it tracks no keys."""
+    return c.tracking_redirection if c.flags & CLIENT_TRACKING else -1
 
 
 def flag_letters(c: Client) -> str:
@@ -89,6 +104,13 @@ def flag_letters(c: Client) -> str:
 def _argv_mem(c: Client) -> int:
     """Bytes of the arguments of the command as it was sent. server.h: argv_len_sum"""
     return EXEC_BYTES if c.server.in_exec else sum(map(len, c.argv))
+
+
+def _request_bytes(c: Client) -> int:
+    """Bytes of the running command in RESP. server.h: querybuf"""
+    argv = [b"EXEC"] if c.server.in_exec else c.argv
+    count = len(b"*%d\r\n" % len(argv))
+    return count + sum(len(b"$%d\r\n\r\n" % len(arg)) + len(arg) for arg in argv)
 
 
 def _multi_mem(c: Client) -> int:

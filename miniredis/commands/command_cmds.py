@@ -41,6 +41,8 @@ SYSCMD = frozenset({"debug", "pfdebug", "pfselftest", "replconf", "restore-askin
 # Superseded commands, and the version since when. commands.h: CMD_DOC_DEPRECATED
 DEPRECATED = {
     "brpoplpush": "6.2.0",
+    "cluster|slaves": "5.0.0",
+    "cluster|slots": "7.0.0",
     "georadius": "6.2.0",
     "georadius_ro": "6.2.0",
     "georadiusbymember": "6.2.0",

@@ -5,7 +5,6 @@ Redis: server.c, networking.c, acl.c, db.c.
 
 from __future__ import annotations
 
-import hmac
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import c_string, get_int, get_long_long, word
@@ -81,13 +80,9 @@ def select(c: Client, index: bytes) -> Reply:
 
 
 def authenticate(c: Client, username: bytes, password: bytes) -> None:
-    """Check a password; the only user is ``default``. acl.c: ACLAuthenticateUser()"""
-    expected: bytes = c.server.config.requirepass
-    right = not expected or hmac.compare_digest(expected, password)
-    if username != b"default" or not right:
+    """Become another user, or raise the error for a wrong password."""
+    if not c.server.acl.authenticate(c, username, password):
         raise CommandError(_WRONGPASS)
-    c.flags &= ~CLIENT_UNAUTHENTICATED
-    c.user = username
 
 
 def set_default_auth(c: Client) -> None:
@@ -96,7 +91,7 @@ def set_default_auth(c: Client) -> None:
     networking.c: clientSetDefaultAuth()
     """
     c.user = b"default"
-    if c.server.config.requirepass:
+    if c.server.acl.default_needs_password():
         c.flags |= CLIENT_UNAUTHENTICATED
     else:
         c.flags &= ~CLIENT_UNAUTHENTICATED
@@ -121,7 +116,7 @@ def auth(c: Client, *args: bytes) -> Reply:
         raise syntax_error()
     for position in range(1, len(c.argv)):
         c.redact(position)
-    if len(args) == 1 and not c.server.config.requirepass:
+    if len(args) == 1 and b"nopass" in c.server.acl.default.flags:
         raise CommandError(
             "ERR AUTH <password> called without any password configured for the default user. "
             "Are you sure your configuration is correct?"
@@ -222,6 +217,7 @@ def reset(c: Client) -> Reply:
         c.flags &= ~(CLIENT_MONITOR | CLIENT_SLAVE)
     if c.flags & (CLIENT_SLAVE | CLIENT_MASTER):
         raise CommandError("ERR can only reset normal client connections")
+    server.tracking.disable(c)
     c.select_db(0)
     c.resp = 2
     set_default_auth(c)

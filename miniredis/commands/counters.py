@@ -55,7 +55,7 @@ def incr_decr(c: Client, key: bytes, incr: int) -> int:
             if db.dict.rehashidx >= 0:
                 db.dict.rehash_step_for(key)
         o.ptr = b"%d" % value
-    if db.watched_keys:
+    if db.signals:
         server.signal_modified_key(db, key)
     if server.notify_mask & NOTIFY_STRING:
         db.notify(NOTIFY_STRING, b"incrby", key)

@@ -3,7 +3,7 @@
 Left out are subcommands that crash the server, and those about files, replicas, the
 allocator or types of values that this server does not have.
 
-Differs from Redis: RELOAD has no options, as there is no file.
+Differs from Redis: a RELOAD or LOADAOF that cannot load leaves everything as it was.
 
 Redis: ``debugCommand()`` in debug.c.
 """
@@ -36,7 +36,7 @@ from miniredis.keyspace.object import (
     object_encoding,
     refcount,
 )
-from miniredis.keyspace.rdb import rdb_load_db, rdb_save_db
+from miniredis.keyspace.rdb_reader import RdbError
 from miniredis.keyspace.rdb_save import rdb_save_object
 from miniredis.reply import OK, Reply, Status, Verbatim
 from miniredis.structs.c_numbers import atoi, strtod
@@ -130,6 +130,26 @@ def _sleep(c: Client, seconds: bytes) -> Reply:
     return OK
 
 
+@_subcommand(
+    "REPLYBUFFER PEAK-RESET-TIME <NEVER||RESET|time>",
+    "Choose after how many ms a peak is forgotten; or RESIZING <0|1>, whether to resize.",
+    2,
+)
+def _reply_buffer(c: Client, option: bytes, value: bytes) -> Reply:
+    buffers = c.server.reply_buffers
+    if word(option) == b"resizing":
+        buffers.resizing = atoi(value) != 0
+    elif word(option) != b"peak-reset-time":
+        raise subcommand_syntax_error(c.argv)
+    elif word(value) == b"never":
+        buffers.keep_peaks()
+    elif word(value) == b"reset":
+        buffers.forget_peaks()
+    else:
+        buffers.peak_reset_time = get_long_long(value)
+    return OK
+
+
 # -- the data set -----------------------------------------------------------------------
 
 
@@ -195,20 +215,39 @@ def _positive(arg: bytes) -> int:
     return number
 
 
-@_subcommand("RELOAD", "Rebuild the data set as saving and loading it would.", 0)
-def _reload(c: Client) -> Reply:
-    """Tables get their final size and keys their order anew; dead keys go without an event."""
-    server = c.server
-    saved = [rdb_save_db(db) for db in server.databases]
-    server.empty_data(server.databases)
-    server.dirty = 0
-    server.lastsave = server.clock.us() // US_PER_SECOND
-    now = server.now_ms()
-    server.rdb_last_load_keys_expired = sum(
-        rdb_load_db(db, of_db, now, server.access_time_after_load())
-        for db, of_db in zip(server.databases, saved, strict=True)
-    )
-    server.rdb_last_load_keys_loaded = sum(len(db) for db in server.databases)
+@_subcommand(
+    "RELOAD [option ...]",
+    "Save the data set and load it again; options: NOSAVE, NOFLUSH, MERGE.",
+    0,
+    ARGUMENTS_MAX,
+)
+def _reload(c: Client, *options: bytes) -> Reply:
+    """Tables get their final size and keys their order anew; dead keys go without an event.
+
+    NOSAVE loads what was saved before, NOFLUSH keeps what is there, MERGE lets loaded keys
+    take the place of others.
+    """
+    given = {word(option) for option in options}
+    if not given <= {b"merge", b"noflush", b"nosave"}:
+        raise CommandError("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.")
+    try:
+        c.server.persistence.reload(
+            save=b"nosave" not in given, flush=b"noflush" not in given, merge=b"merge" in given
+        )
+    except OSError:
+        raise CommandError("ERR") from None
+    except RdbError:
+        raise CommandError("ERR Error trying to load the RDB dump") from None
+    return OK
+
+
+@_subcommand("LOADAOF", "Load the append-only file again: rebuild the data set as that would.", 0)
+def _loadaof(c: Client) -> Reply:
+    """A real server without such a file ends; here the data stays."""
+    try:
+        c.server.persistence.aof.load()
+    except RdbError as error:
+        raise CommandError(f"ERR Error trying to load the append-only file: {error}") from None
     return OK
 
 
@@ -218,6 +257,13 @@ def _reload(c: Client) -> Reply:
 @_subcommand("CHANGE-REPL-ID", "Draw a new replication id.", 0)
 def _change_repl_id(c: Client) -> Reply:
     c.server.change_replication_id()
+    return OK
+
+
+@_subcommand("SET-DISABLE-DENY-SCRIPTS <0|1>", "Let scripts run commands not meant for them.", 1)
+def _set_disable_deny_scripts(c: Client, on: bytes) -> Reply:
+    """Those with the flag ``noscript``; server.h: script_disable_deny_script"""
+    c.server.scripting.deny_scripts = atoi(on) == 0
     return OK
 
 

@@ -14,6 +14,9 @@ from miniredis.commands.scripting import ANY_USE, keynum_spec
 from miniredis.commands.subcommands import subcommand_syntax_error
 from miniredis.commands.table import command, container
 from miniredis.errors import CommandError
+from miniredis.keyspace.rdb_functions import create_functions_payload, load_functions_payload
+from miniredis.keyspace.rdb_load import verify_dump_payload
+from miniredis.keyspace.rdb_reader import RdbError
 from miniredis.reply import OK, Reply, SetReply, Status
 from miniredis.scripting.flags import SCRIPT_FLAGS
 from miniredis.structs.glob import stringmatch
@@ -21,6 +24,7 @@ from miniredis.structs.glob import stringmatch
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
+RESTORE_POLICIES = (b"append", b"replace", b"flush")
 _FLAGS = "noscript stale skip_monitor may_replicate no_mandatory_keys movablekeys"
 _RO_FLAGS = "noscript stale skip_monitor no_mandatory_keys movablekeys readonly"
 _ALL_SHARDS = "request_policy:all_shards response_policy:all_succeeded"
@@ -160,6 +164,61 @@ def function_flush(c: Client, _: bytes, *mode: bytes) -> Reply:
 
 
 @command(
+    "function|dump",
+    arity=2,
+    flags="noscript",
+    group="scripting",
+    since="7.0.0",
+    complexity="O(N) in the bytes of the libraries",
+)
+def function_dump(c: Client, _: bytes) -> Reply:
+    """FUNCTION DUMP
+
+    All libraries as bytes, for FUNCTION RESTORE.
+
+    functions.c: functionDumpCommand()
+    """
+    libraries = c.server.scripting.functions.libraries.values()
+    codes = (library.code for library in libraries)
+    return create_functions_payload(codes, c.server.config.rdbcompression)
+
+
+@command(
+    "function|restore",
+    arity=-3,
+    flags="write denyoom noscript",
+    tips=_ALL_SHARDS,
+    group="scripting",
+    since="7.0.0",
+    complexity="O(N) in the number of functions, but for the code itself",
+)
+def function_restore(c: Client, _: bytes, payload: bytes, *policy: bytes) -> Reply:
+    """FUNCTION RESTORE serialized-value [FLUSH | APPEND | REPLACE]
+
+    Loads the libraries that FUNCTION DUMP has returned, all or none: beside those that there
+    are (APPEND, the default), also in the place of some (REPLACE) or of all (FLUSH).
+
+    functions.c: functionRestoreCommand()
+    """
+    if len(policy) > 1:
+        raise subcommand_syntax_error(c.argv)
+    chosen = word(policy[0]) if policy else b"append"
+    if chosen not in RESTORE_POLICIES:
+        raise CommandError(
+            "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."
+        )
+    if not verify_dump_payload(payload):
+        raise CommandError("ERR DUMP payload version or checksum are wrong")
+    functions = c.server.scripting.functions
+    try:
+        functions.restore(load_functions_payload(payload), chosen)
+    except RdbError as error:
+        raise CommandError(f"ERR {error}") from None
+    c.server.dirty += 1
+    return OK
+
+
+@command(
     "function|list",
     arity=-2,
     flags="noscript",
@@ -280,4 +339,6 @@ def function_help(c: Client, _: bytes) -> Reply:
         ("STATS", "Tell what runs and how much there is."),
         ("KILL", "End the running function."),
         ("FLUSH [ASYNC|SYNC]", "Forget all libraries."),
+        ("DUMP", "Tell all libraries as bytes."),
+        ("RESTORE <PAYLOAD> [FLUSH|APPEND|REPLACE]", "Load libraries from such bytes."),
     )

@@ -38,13 +38,13 @@ from miniredis.structs.hll_sparse import (
 )
 from miniredis.structs.hyperloglog import (
     Hll,
+    RegisterUnion,
     cache_cardinality,
     cached_cardinality,
     create_hll,
     hll_add_all,
     hll_count,
     hll_histogram,
-    hll_merge,
     hll_set_all,
     is_hll,
     register_histogram,
@@ -82,18 +82,16 @@ def _create(c: Client, key: bytes) -> bytearray:
 
 def _merge(c: Client, keys: tuple[bytes, ...]) -> tuple[bytes, bool]:
     """The registers of the union of several keys, and whether any of them is dense."""
-    registers, dense = bytes(HLL_REGISTERS), False
+    union, dense = RegisterUnion(), False
     for key in keys:
         o = c.db.lookup_key_read(key)
         if o is None:
             continue
         hll = _check_hll(o)
         dense |= hll[ENCODING_AT] == HLL_DENSE
-        merged = hll_merge(registers, hll)
-        if merged is None:
+        if not union.add(hll):
             raise _corrupted()
-        registers = merged
-    return registers, dense
+    return union.registers(), dense
 
 
 @command(

@@ -11,10 +11,14 @@ from __future__ import annotations
 
 #: Names of commands by module of this package.
 MODULES = {
+    "acl_cmds": "acl",
     "bitfield": "bitfield bitfield_ro",
     "bitops": "setbit getbit bitcount bitpos bitop",
     "client_cmds": "client",
     "client_kill": "client",
+    "cluster_clients": "asking readonly readwrite",
+    "client_tracking": "client",
+    "cluster": "cluster module lolwut",
     "command_cmds": "command",
     "config_cmds": "config",
     "connection": "ping echo select auth hello quit reset",
@@ -22,6 +26,7 @@ MODULES = {
     "debug": "debug",
     "dump": "dump restore restore-asking",
     "expiry": "expire pexpire expireat pexpireat ttl pttl expiretime pexpiretime persist",
+    "failover": "failover",
     "functions": "fcall fcall_ro function",
     "geo": "geoadd geodist geohash geopos",
     "geo_search": (
@@ -35,14 +40,19 @@ MODULES = {
     ),
     "latency_cmds": "latency",
     "lcs": "lcs",
+    "migrate": "migrate",
+    "memory_cmds": "memory",
     "object_cmds": "object",
+    "persistence_cmds": "save bgsave lastsave bgrewriteaof",
     "pubsub": (
         "subscribe unsubscribe psubscribe punsubscribe ssubscribe sunsubscribe publish spublish"
     ),
     "pubsub_info": "pubsub",
-    "replication_cmds": "replicaof slaveof role wait replconf",
+    "replconf": "sync psync replconf",
+    "replication_cmds": "replicaof slaveof role wait",
     "scanning": "keys scan",
     "scripting": "eval eval_ro evalsha evalsha_ro script",
+    "shutdown": "shutdown",
     "slowlog_cmds": "slowlog",
     "sort": "sort sort_ro",
     "stream_claim": "xclaim xautoclaim",

@@ -12,6 +12,7 @@ from miniredis.commands.client_flags import PROPAGATE_BOTH
 from miniredis.commands.table import KeySpec, command
 from miniredis.errors import CommandError, db_out_of_range, no_such_key, syntax_error
 from miniredis.keyspace.db import LOOKUP_NOTOUCH, NO_EXPIRE, RedisDb
+from miniredis.keyspace.lazyfree import is_freed_lazily
 from miniredis.keyspace.notify import NOTIFY_GENERIC
 from miniredis.keyspace.object import TYPE_NAMES, dup_object
 from miniredis.reply import OK, Reply, Status
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 _SAME_OBJECT = "ERR source and destination objects are the same"
 
 
-def del_generic(c: Client, keys: tuple[bytes, ...]) -> int:
+def del_generic(c: Client, keys: tuple[bytes, ...], lazy: bool = False) -> int:
     """Delete keys; a key found expired goes as expired and is not counted.
+
+    *lazy*: large values would be freed by a thread, and are counted.
 
     db.c: delGenericCommand()
     """
@@ -32,6 +35,8 @@ def del_generic(c: Client, keys: tuple[bytes, ...]) -> int:
     for key in keys:
         if db.expire_if_needed(key) and db.expired_is_deleted and key not in db.dict:
             continue
+        if lazy:
+            _count_lazy(c, key)
         if db.delete(key):
             server.signal_modified_key(db, key)
             db.notify(NOTIFY_GENERIC, b"del", key)
@@ -58,7 +63,14 @@ def del_(c: Client, *keys: bytes) -> Reply:
 
     db.c: delCommand()
     """
-    return del_generic(c, keys)
+    return del_generic(c, keys, c.server.config.lazyfree_lazy_user_del)
+
+
+def _count_lazy(c: Client, key: bytes) -> None:
+    """A value that is about to be deleted may be one that a thread frees."""
+    entry = c.db.dict.index.get(key)
+    if entry is not None and is_freed_lazily(entry.val):
+        c.server.stat_lazyfreed_objects += 1
 
 
 @command(
@@ -79,7 +91,7 @@ def unlink(c: Client, *keys: bytes) -> Reply:
 
     db.c: unlinkCommand()
     """
-    return del_generic(c, keys)
+    return del_generic(c, keys, lazy=True)
 
 
 @command(
@@ -345,7 +357,10 @@ def dbsize(c: Client) -> Reply:
 def _flush(c: Client, databases: list[RedisDb], args: tuple[bytes, ...]) -> Reply:
     if len(args) > 1 or (args and word(args[0]) not in (b"sync", b"async")):
         raise syntax_error()
-    c.server.dirty += c.server.empty_data(databases)
+    keys = c.server.empty_data(databases)
+    c.server.dirty += keys
+    if word(args[0]) == b"async" if args else c.server.config.lazyfree_lazy_user_flush:
+        c.server.stat_lazyfreed_objects += keys
     c.force_command_propagation(PROPAGATE_BOTH)
     return OK
 

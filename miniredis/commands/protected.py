@@ -1,6 +1,7 @@
 """Commands and parameters that only some clients may use.
 
-``enable-debug-command`` and ``enable-protected-configs`` are ``yes``, ``no`` or ``local``.
+``enable-debug-command``, ``enable-module-command`` and ``enable-protected-configs`` are
+``yes``, ``no`` or ``local``.
 
 Redis: ``allowProtectedAction()`` in config.c, ``islocalClient()`` in networking.c.
 """
@@ -25,13 +26,21 @@ def is_local_client(c: Client) -> bool:
     return c.addr.rpartition(":")[0] in _LOCAL_HOSTS
 
 
-def debug_refused(c: Client) -> CommandError | None:
-    """The error for a client that may not use DEBUG. server.c: processCommand()"""
-    config = c.server.config
-    if config.allows(config.enable_debug_command, is_local_client(c)):
+def _refused(c: Client, name: str, switch: str) -> CommandError | None:
+    if c.server.config.allows(switch, is_local_client(c)):
         return None
     return CommandError(
-        "ERR DEBUG command not allowed. If the enable-debug-command option is set to "
+        f"ERR {name.upper()} command not allowed. If the enable-{name}-command option is set to "
         '"local", you can run it from a local connection, otherwise you need to set this '
         "option in the configuration file, and then restart the server."
     )
+
+
+def debug_refused(c: Client) -> CommandError | None:
+    """The error for a client that may not use DEBUG. server.c: processCommand()"""
+    return _refused(c, "debug", c.server.config.enable_debug_command)
+
+
+def module_refused(c: Client) -> CommandError | None:
+    """The error for a client that may not load modules. server.c: processCommand()"""
+    return _refused(c, "module", c.server.config.enable_module_command)

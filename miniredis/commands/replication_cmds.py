@@ -1,4 +1,4 @@
-"""REPLICAOF, SLAVEOF, ROLE, WAIT and REPLCONF.
+"""REPLICAOF, SLAVEOF, ROLE and WAIT.
 
 Differs from Redis: an address is found only among servers that were made as replicas of
 one another in this process; any other is a machine that does not answer.
@@ -14,15 +14,13 @@ from miniredis.commands.args import INT_MAX, c_string, get_long_long
 from miniredis.commands.client_flags import CLIENT_MULTI, CLIENT_SLAVE
 from miniredis.commands.table import command
 from miniredis.commands.timeout import get_timeout_in_ms
-from miniredis.errors import CommandError, syntax_error
-from miniredis.reply import NO_REPLY, OK, Reply, Status
-from miniredis.structs.words import split_args
+from miniredis.errors import CommandError
+from miniredis.reply import OK, Reply, Status
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
 
 PORT_MAX = 65535
-NET_HOST_STR_LEN = 256  # bytes of an address, with the zero at its end
 
 
 def _replicaof(c: Client, host: bytes, port: bytes) -> Reply:
@@ -141,57 +139,3 @@ def wait(c: Client, numreplicas: bytes, timeout: bytes) -> Reply:
     # What a client waits for is kept in 32 bits.
     wanted = (wanted + INT_MAX + 1) % (2 * (INT_MAX + 1)) - INT_MAX - 1
     return waits.block(c, wanted, end)
-
-
-@command(
-    "replconf",
-    arity=-1,
-    flags="admin noscript loading stale allow_busy",
-    group="server",
-    since="3.0.0",
-)
-def replconf(c: Client, *options: bytes) -> Reply:
-    """REPLCONF [option value ...]
-
-    What a replica tells its primary of itself, and the primary asks in the stream.
-
-    Only GETACK has an effect, on a replica: it answers at once how far it is. The others
-    are checked and forgotten, because no replica attaches by a connection.
-
-    replication.c: replconfCommand()
-    """
-    if len(options) % 2:
-        raise syntax_error()
-    for name, value in zip(options[::2], options[1::2], strict=True):
-        option = c_string(name).lower()
-        if option == b"ack":
-            return NO_REPLY
-        if option == b"getack":
-            c.server.repl.send_ack()
-            return NO_REPLY
-        _check_replconf(option, c_string(name), value)
-    return OK
-
-
-def _check_replconf(option: bytes, name: bytes, value: bytes) -> None:
-    """Raise the error of an option that is unknown or has a bad value."""
-    if option == b"listening-port":
-        get_long_long(value)
-    elif option == b"ip-address":
-        if len(value) >= NET_HOST_STR_LEN:
-            raise CommandError(
-                "ERR REPLCONF ip-address provided by replica instance is too long: "
-                f"{len(value)} bytes"
-            )
-    elif option == b"rdb-only":
-        if not 0 <= get_long_long(value) <= 1:
-            raise CommandError("ERR value is out of range, value must between 0 and 1")
-    elif option == b"rdb-filter-only":
-        words = split_args(value)
-        if words is None:
-            raise CommandError("ERR Missing rdb-filter-only values")
-        for word in words:
-            if word.lower() != b"functions":
-                raise CommandError(b"ERR Unsupported rdb-filter-only option: " + word)
-    elif option != b"capa":
-        raise CommandError(b"ERR Unrecognized REPLCONF option: " + name)

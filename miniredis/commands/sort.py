@@ -53,9 +53,10 @@ class _Options:
     store: bytes | None = None
 
 
-def _parse(args: tuple[bytes, ...], readonly: bool) -> _Options:
+def _parse(c: Client, args: tuple[bytes, ...], readonly: bool) -> _Options:
     """sort.c: sortCommandGeneric()"""
     options = _Options()
+    may_read_all_keys = not c.server.acl.active or c.server.acl.may_read_all_keys(c)
     i = 0
     while i < len(args):
         option, left = word(args[i]), len(args) - i - 1
@@ -73,15 +74,24 @@ def _parse(args: tuple[bytes, ...], readonly: bool) -> _Options:
         elif option == b"by" and left:
             options.by = args[i + 1]
             # Once without a star, it stays so whatever BY comes after.
-            options.dontsort |= b"*" not in c_string(options.by)
+            plain = b"*" not in c_string(options.by)
+            options.dontsort |= plain
+            if not plain and not may_read_all_keys:
+                raise _denied("BY")
             i += 1
         elif option == b"get" and left:
+            if not may_read_all_keys:
+                raise _denied("GET")
             options.get.append(args[i + 1])
             i += 1
         else:
             raise syntax_error()
         i += 1
     return options
+
+
+def _denied(option: str) -> CommandError:
+    return CommandError(f"ERR {option} option of SORT denied due to insufficient ACL permissions.")
 
 
 def lookup_key_by_pattern(db: RedisDb, pattern: bytes, element: bytes) -> bytes | None:
@@ -242,7 +252,7 @@ def _store(c: Client, key: bytes, result: list[bytes]) -> int:
 
 def _sort_generic(c: Client, key: bytes, args: tuple[bytes, ...], readonly: bool) -> Reply:
     """sort.c: sortCommandGeneric()"""
-    options = _parse(args, readonly)
+    options = _parse(c, args, readonly)
     o = c.db.lookup_key_read(key)
     if o is not None and o.type not in (OBJ_LIST, OBJ_SET, OBJ_ZSET):
         raise wrong_type()

@@ -59,7 +59,7 @@ def push_generic(c: Client, where: int, xx: bool, key: bytes, elements: tuple[by
     for element in elements:
         push(element)
     server.dirty += len(elements)
-    if db.watched_keys:
+    if db.signals:
         server.signal_modified_key(db, key)
     if server.notify_mask & NOTIFY_LIST:
         db.notify(NOTIFY_LIST, PUSH_EVENTS[where], key)
@@ -145,7 +145,7 @@ def list_elements_removed(c: Client, key: bytes, where: int, value: ListObject, 
     if not value.count:
         db.delete(key)
         db.notify(NOTIFY_GENERIC, b"del", key)
-    if db.watched_keys:
+    if db.signals:
         server.signal_modified_key(db, key)
     server.dirty += count
 

@@ -139,7 +139,7 @@ def zadd_generic(c: Client, key: bytes, args: tuple[bytes, ...], flags: int) -> 
             raise CommandError("ERR resulting score is not a number (NaN)")
     if added or updated:
         server.dirty += added + updated
-        if db.watched_keys:
+        if db.signals:
             server.signal_modified_key(db, key)
         if server.notify_mask & NOTIFY_ZSET:
             db.notify(NOTIFY_ZSET, b"zincr" if incr else b"zadd", key)

@@ -74,7 +74,7 @@ class KeyspaceServer(Protocol):
     def serving_master(self) -> bool: ...
     def check_client_pause_timeout_and_return_if_paused(self) -> bool: ...
     def notify_keyspace_event(self, type: int, event: bytes, key: bytes, dbid: int) -> None: ...
-    def signal_modified_key(self, db: RedisDb, key: bytes) -> None: ...
+    def signal_modified_key(self, db: RedisDb, key: bytes, *, by_server: bool = False) -> None: ...
     def propagate_deletion(self, db: RedisDb, key: bytes, lazy: bool) -> None: ...
     def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None: ...
     def time_expire_del(self, delete: Callable[[], object]) -> None: ...
@@ -88,7 +88,8 @@ class RedisDb:
     the larger one, masked. ``avg_ttl`` (ms) and ``expires_cursor`` belong to the active
     expire cycle. ``watched_keys`` maps a key to its watchers, see ``server/multi.py``;
     ``blocking_keys`` to the clients that wait for it, in the order in which they came, and
-    ``ready_keys`` are those of them that will be served: ``server/blocked.py``.
+    ``ready_keys`` are those of them that will be served: ``server/blocked.py``. ``signals``:
+    somebody must be told of a changed key, by ``signal_modified_key()``.
     """
 
     __slots__ = (
@@ -100,6 +101,7 @@ class RedisDb:
         "id",
         "ready_keys",
         "server",
+        "signals",
         "watched_keys",
     )
 
@@ -121,6 +123,7 @@ class RedisDb:
         self.avg_ttl = 0
         self.expires_cursor = 0
         self.watched_keys: dict[bytes, list[Any]] = {}
+        self.signals = False
         self.blocking_keys: dict[bytes, dict[Any, None]] = {}
         self.ready_keys: set[bytes] = set()
 
@@ -247,7 +250,7 @@ class RedisDb:
             self.add(key, val)
         if not keepttl:
             self.remove_expire(key)
-        if signal and self.watched_keys:
+        if signal and self.signals:
             self.server.signal_modified_key(self, key)
 
     def delete(self, key: bytes) -> bool:
@@ -270,6 +273,10 @@ class RedisDb:
         self.avg_ttl = 0
         self.expires_cursor = 0
         return removed
+
+    def update_signals(self, all_keys: bool) -> None:
+        """Note whether anybody is to be told of changed keys, of watched ones or *all_keys*."""
+        self.signals = all_keys or bool(self.watched_keys)
 
     def swap(self, other: RedisDb) -> None:
         """Exchange contents with *other*; watchers stay where they are. db.c: dbSwapDatabases()
@@ -394,7 +401,7 @@ class RedisDb:
         else:
             self.delete(key)
         self.notify(NOTIFY_EXPIRED, b"expired", key)
-        server.signal_modified_key(self, key)
+        server.signal_modified_key(self, key, by_server=True)
         server.propagate_deletion(self, key, server.lazyfree_lazy_expire)
         server.stat_expiredkeys += 1
 

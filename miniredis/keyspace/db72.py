@@ -122,7 +122,7 @@ class RedisDb82(RedisDb74):
                 self.expires.find(key)
             else:
                 self.expires.delete(key)
-        if signal and self.watched_keys:
+        if signal and self.signals:
             self.server.signal_modified_key(self, key)
 
     def _write_at_link(self, key: bytes, val: RedisObject, exists: bool) -> None:

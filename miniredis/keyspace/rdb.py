@@ -49,26 +49,32 @@ def rdb_save_db(db: RedisDb, *, copy: bool = False) -> SavedDb:
 
 
 def rdb_load_db(
-    db: RedisDb, saved: SavedDb, now_ms: int, access_time: Callable[[RedisObject], int]
+    db: RedisDb,
+    saved: SavedDb,
+    now_ms: int | None,
+    access_time: Callable[[RedisObject], int] | None = None,
 ) -> int:
     """Fill *db*, which must be empty; how many keys were skipped as dead. O(keys).
 
     Each table gets its final size at once, the smallest power of two that is not below
     the hint, so no rehash follows. Dead is what dies before *now_ms*, strictly, unless
-    this is a replica. *access_time* tells the ``lru`` field of a value from the old one.
+    this is a replica; None skips nothing. *access_time* tells the ``lru`` field of a value
+    from the old one; None takes the values as they are, they were read from a file.
 
     rdb.c: rdbLoadRioWithLoadingCtx()
     """
-    if not saved.db_size:
-        return 0
-    db.dict.expand(saved.db_size)
-    db.expires.expand(saved.expires_size)
+    if saved.db_size:
+        db.dict.expand(saved.db_size)
+        db.expires.expand(saved.expires_size)
+    if db.server.masterhost is not None:
+        now_ms = None
     skipped = 0
     for key, old, when in saved.keys:
-        if when != NO_EXPIRE and when < now_ms and db.server.masterhost is None:
+        if now_ms is not None and when != NO_EXPIRE and when < now_ms:
             skipped += 1
             continue
-        entry = db.dict.add(key, _loaded(old, access_time(old), db.server))
+        value = old if access_time is None else _loaded(old, access_time(old), db.server)
+        entry = db.dict.add(key, value)
         assert entry is not None, f"{key!r} was saved twice"
         if db.server.probed:
             db.server.probe.key_loaded(db.id, key)

@@ -28,7 +28,7 @@ from miniredis.keyspace.object import (
 )
 from miniredis.keyspace.quicklist import QuickListNode
 from miniredis.keyspace.rdb_load_stream import load_stream
-from miniredis.keyspace.rdb_reader import RdbError, RdbReader
+from miniredis.keyspace.rdb_reader import RdbEmptyKeyError, RdbError, RdbReader
 from miniredis.keyspace.rdb_types import (
     DUMP_CRC_SIZE,
     DUMP_FOOTER_SIZE,
@@ -160,7 +160,7 @@ def _append_node(value: ListObject, elements: list[bytes]) -> None:
 
 def _not_empty(o: RedisObject) -> RedisObject:
     if not len(o.ptr):
-        raise RdbError("the value is empty")
+        raise RdbEmptyKeyError("the value is empty")
     return o
 
 

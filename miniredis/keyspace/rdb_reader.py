@@ -32,6 +32,10 @@ class RdbError(ValueError):
     """The bytes are no value. Redis: ``rdbLoadObject`` returning NULL."""
 
 
+class RdbEmptyKeyError(RdbError):
+    """A value without elements, which no key may hold. rdb.c: RDB_LOAD_ERR_EMPTY_KEY"""
+
+
 class RdbReader:
     """*data* from the byte *at* on. All methods raise RdbError when bytes are missing."""
 

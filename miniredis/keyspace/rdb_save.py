@@ -267,11 +267,16 @@ def rdb_object_type(o: RedisObject) -> int:
 def rdb_save_object(o: RedisObject, compression: bool = True) -> bytes:
     """The value without its type. O(bytes). rdb.c: rdbSaveObject()"""
     rdb = RdbWriter(compression)
+    rdb_save_value(rdb, o)
+    return bytes(rdb.out)
+
+
+def rdb_save_value(rdb: RdbWriter, o: RedisObject) -> None:
+    """Write the value without its type. O(bytes)."""
     if o.type == OBJ_STRING:
         rdb.string(o.ptr)
     else:
         _SAVERS[o.ptr.__class__](rdb, o.ptr)
-    return bytes(rdb.out)
 
 
 def create_dump_payload(o: RedisObject, compression: bool = True) -> bytes:

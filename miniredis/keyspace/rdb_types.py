@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+RDB_MAGIC = b"REDIS"  # a file begins with it, and with the version in four digits
 RDB_VERSION = 10
+RDB_VERSION_DIGITS = 4
+RDB_VERSION_CHECKSUM = 5  # the oldest with a checksum
+RDB_CRC_SIZE = 8  # bytes of the checksum, little endian; 0: none was made
+
+# What stands in a file between keys, in the place of a type.
+RDB_OPCODE_FUNCTION2 = 245
+RDB_OPCODE_FUNCTION_PRE_GA = 246
+RDB_OPCODE_MODULE_AUX = 247
+RDB_OPCODE_IDLE = 248
+RDB_OPCODE_FREQ = 249
+RDB_OPCODE_AUX = 250
+RDB_OPCODE_RESIZEDB = 251
+RDB_OPCODE_EXPIRETIME_MS = 252
+RDB_OPCODE_EXPIRETIME = 253
+RDB_OPCODE_SELECTDB = 254
+RDB_OPCODE_EOF = 255
 
 # How a length begins: with two bits, or with a whole byte.
 RDB_6BITLEN = 0

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from miniredis.clock import CostModel
-from miniredis.server.info_memory import (
-    KEY_AND_VALUE,
-    SIZEOF_DICT_ENTRY,
-    SIZEOF_POINTER,
-    SIZEOF_ROBJ,
-)
+from miniredis.keyspace.memory_usage import SIZEOF_DICT_ENTRY, SIZEOF_POINTER, SIZEOF_ROBJ
+from miniredis.server.info_memory import KEY_AND_VALUE
 
 #: One price for every deletion, so that strategies differ in nothing but themselves.
 FLAT = CostModel(deleted_ns=700, missed_ns=0, cold_ns=0, rehash_entry_ns=60, rehash_empty_ns=2)

@@ -23,6 +23,7 @@ from redis.exceptions import ConnectionError, ExecAbortError, ResponseError, Wat
 from miniredis.errors import CommandError
 from miniredis.net.arguments import checked_pool, named_arguments, new_pool, url_arguments
 from miniredis.net.connection import CLOSED_BY_SERVER, InProcessConnection
+from miniredis.net.dial import dial
 from miniredis.net.values import to_exception
 from miniredis.reply import NO_REPLY, Push, Reply, Status
 from miniredis.server.client import Client
@@ -233,6 +234,7 @@ class Pipeline(RedisPipeline, Redis):
         replies: list[Reply] = []
         odd = False  # whether anything but one reply to each command was sent
         with self.server.lock:
+            connection.open_turn()
             for argv in batch:
                 reply = process(argv)
                 if outbox or reply is NO_REPLY:
@@ -243,6 +245,7 @@ class Pipeline(RedisPipeline, Redis):
                         break
                 else:
                     replies.append(reply)
+            connection.end_turn()
             self._notice_end(connection)
         if odd:
             self._check_count(connection, replies, len(commands))
@@ -259,6 +262,8 @@ class Pipeline(RedisPipeline, Redis):
         ``ConnectionError`` if that is too little; a client on a wire would wait for ever.
         """
         if int(connection.protocol) == 3:
+            for message in [reply for reply in replies if reply.__class__ is Push]:
+                connection.hear(message)
             replies[:] = [reply for reply in replies if reply.__class__ is not Push]
         if len(replies) < expected:
             closed = connection.client is None
@@ -286,8 +291,10 @@ class Pipeline(RedisPipeline, Redis):
         process = connection.process
         with self.server.lock:
             first = process([b"MULTI"])
+            connection.open_turn()
             queued = [process(argv) for argv in batch]
             replies = process([b"EXEC"])
+            connection.end_turn()
             if replies.__class__ is not list:
                 replies = self._unusual_exec(connection, first, queued, replies, commands)
             elif cast(Client, connection.client).flags:
@@ -368,6 +375,7 @@ class Pipeline(RedisPipeline, Redis):
 
 class Server(BaseServer):
     __doc__ = BaseServer.__doc__
+    dial = staticmethod(dial)
 
     def client(self, **kwargs: Any) -> Redis:
         """A redis-py client of this server; arguments as for :class:`Redis`.

@@ -16,6 +16,7 @@ from redis.exceptions import (
 from redis.retry import Retry
 
 from miniredis.errors import MAX_CLIENTS_REACHED, CommandError, ServerClosedError
+from miniredis.net.push import PushHandlers
 from miniredis.net.values import as_read, to_exception, to_python
 from miniredis.reply import BLOCKED, NO_REPLY, Interleaved, Push, Reply
 from miniredis.server.client import Client
@@ -51,6 +52,7 @@ class InProcessConnection(AbstractConnection):
             kwargs["retry"] = Retry(NoBackoff(), RETRIES)
         AbstractConnection.__init__(self, **kwargs)
         self.server = server
+        self._parser = PushHandlers()  # the name by which redis-py finds it
         self.client: Client | None = None
         self._replies: deque[Reply] = deque()
         self._hung_up = False  # the server closed the connection; nobody has noticed yet
@@ -192,6 +194,17 @@ class InProcessConnection(AbstractConnection):
             raise ConnectionError(str(error)) from None
         return reply
 
+    def open_turn(self) -> None:
+        """What follows is sent at once, as a pipeline is: one turn of the event loop."""
+        if self.client is not None:
+            self.client.turn_open = True
+
+    def end_turn(self) -> None:
+        """All that was sent at once has run."""
+        if self.client is not None:
+            self.client.turn_open = False
+        self.server.end_turn()
+
     def submit(self, argv: list[bytes]) -> None:
         """Run a command and queue what came of it: messages first, then the reply."""
         if self._hung_up:
@@ -300,8 +313,12 @@ class InProcessConnection(AbstractConnection):
             if reply is NO_REPLY:
                 if not self._wait_for_output(wait):
                     raise redis.exceptions.TimeoutError("Timeout reading from in-process server")
-            elif reply.__class__ is not Push or self.protocol != 3 or push_request:
-                break  # else: a RESP3 client without a handler drops messages
+            elif reply.__class__ is not Push or int(self.protocol) != 3:
+                break
+            else:
+                value = self.hear(reply, disable_decoding)
+                if push_request:
+                    return value
         value = self.convert(reply, disable_decoding)
         if isinstance(value, Exception):
             raise value
@@ -319,7 +336,7 @@ class InProcessConnection(AbstractConnection):
         with self.server.lock:
             if int(self.protocol) == 3 and any(item.__class__ is not Push for item in replies):
                 while replies[0].__class__ is Push:
-                    replies.popleft()
+                    self.hear(replies.popleft())
             return replies.popleft() if replies else NO_REPLY
 
     def take_unread(self) -> list[Reply]:
@@ -339,7 +356,8 @@ class InProcessConnection(AbstractConnection):
         closed, as redis-py's pool does with one that has data when it is taken out again.
         """
         if int(self.protocol) == 3 and all(item.__class__ is Push for item in self._replies):
-            self._replies.clear()
+            while self._replies:
+                self.hear(self._replies.popleft())
         elif pooled and self._replies:
             self.disconnect()
 
@@ -350,6 +368,10 @@ class InProcessConnection(AbstractConnection):
         """
         found = self.take_reply(reply)
         return None if found is NO_REPLY else self.convert(found)
+
+    def hear(self, message: Reply, disable_decoding: bool = False) -> Any:
+        """Give a RESP3 message to its handler; what that returns."""
+        return self._parser.handle_push_response(self.convert(message, disable_decoding))
 
     def convert(self, reply: Reply, disable_decoding: bool = False) -> Any:
         """*reply* as redis-py's parser would deliver it; errors as exception values."""

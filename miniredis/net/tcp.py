@@ -1,8 +1,10 @@
-"""Serving clients over TCP with asyncio.
+"""Serving clients over TCP, inside asyncio's loop.
 
 One thread runs everything, as in Redis: commands as they arrive, and between them the
-server's time events. A client that breaks the protocol, sends half a request or vanishes
-costs only its own connection.
+server's time events. All sockets are in one selector of ours, which asyncio watches as if it
+were a single socket. So a turn serves all connections that are ready, and the same turn
+can be made in the middle of a script that runs too long, where asyncio's own loop,
+which is not reentrant, cannot: others then hear BUSY, and may end the script.
 
 Redis: networking.c, anet.c, the event loop of ae.c.
 """
@@ -10,203 +12,279 @@ Redis: networking.c, anet.c, the event loop of ae.c.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import selectors
 import signal
 import socket
+import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from selectors import EVENT_READ
+from typing import Any
 
-from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY
-from miniredis.commands.client_info import client_type
-from miniredis.errors import MAX_CLIENTS_REACHED, CommandError
-from miniredis.net.resp import ProtocolError, RequestParser, encode_reply
-from miniredis.reply import BLOCKED, NO_REPLY
-from miniredis.server.checks import auth_required, reset_client, set_protocol_error
-from miniredis.server.client import Client
+from miniredis.errors import ServerClosedError
+from miniredis.net.dial import dial
+from miniredis.net.master_link import MasterConnection
+from miniredis.net.tcp_connection import ClientConnection
+from miniredis.server.config_types import ApplyError
+from miniredis.server.repl_master_link import MasterLink
 from miniredis.server.server import Server
 
-READING_STOPS_BYTES = 64 * 1024 * 1024  # of unread output: the client must read first
+BACKLOG = 511  # connections that wait to be accepted, as tcp-backlog has it
+MAX_ACCEPTS_PER_CALL = 1000
+ACCEPT_PAUSE_S = 1.0  # when the process has no file descriptor left
+TURNS_AT_ONCE = 16  # before asyncio, which takes as long as a request or two, gets its turn
+TURNS_WHILE_BLOCKED = 4  # of the sockets at most, each time a slow script lets others in
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 EVENT_SLACK_S = 0.0005  # an event found due this little too early is run all the same
+_ADDRESSES: dict[str, Any] = {"type": socket.SOCK_STREAM, "flags": socket.AI_PASSIVE}
 _logger = logging.getLogger("miniredis")
-
-
-class ClientConnection(asyncio.Protocol):
-    """One TCP connection and the client at its far end."""
-
-    def __init__(self, owner: TcpServer) -> None:
-        self.owner = owner
-        self.server = owner.server
-        self.transport: asyncio.Transport | None = None
-        self.client: Client | None = None
-        self.parser = RequestParser(self.server.config.proto_max_bulk_len)
-        self._soft_limit_since: int | None = None  # in s of the loop's clock
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        transport.set_write_buffer_limits(high=READING_STOPS_BYTES)
-        sock = transport.get_extra_info("socket")
-        if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if self.server.client_limit_reached():
-            transport.write(b"-%s\r\n" % MAX_CLIENTS_REACHED.encode())
-            transport.close()
-            return
-        self.client = self.server.create_client(
-            _address(transport.get_extra_info("peername")),
-            _address(transport.get_extra_info("sockname")),
-        )
-        self.client.on_output = self._output_came
-        self.client.on_close = self._killed
-        self.owner.connections.add(self)
-
-    def data_received(self, data: bytes) -> None:
-        self.server.stat_net_input_bytes += len(data)
-        self.server.stat_total_reads_processed += 1
-        client = self.client
-        if client is not None and client.flags & CLIENT_CLOSE_AFTER_REPLY:
-            return  # silenced when it should have been hung up on: nobody reads it any more
-        self.parser.feed(data)
-        self.process()
-
-    def process(self) -> None:
-        """Run the requests that are complete, and send what comes of them at once."""
-        client, server = self.client, self.server
-        out: list[bytes] = []
-        if client is not None:
-            self._drain(client, out)  # in the protocol of before what now comes
-        while client is not None and client.takes_commands:
-            self.parser.unauthenticated = auth_required(client)
-            self.parser.max_bulk_len = server.config.proto_max_bulk_len
-            try:
-                argv = self.parser.next_request()
-            except ProtocolError as error:
-                reply = set_protocol_error(client, CommandError(f"ERR {error}"))
-            else:
-                if argv is None:
-                    break
-                if not argv:
-                    reset_client(client)
-                    continue
-                reply = server.process_command(client, argv)
-            self._drain(client, out)
-            if reply is not BLOCKED and reply is not NO_REPLY:
-                out.append(encode_reply(reply, client.resp))
-        self._write(out)
-        if client is not None and client.close_after_reply:
-            self._hang_up()
-        self.owner.plan_events()
-
-    def _drain(self, client: Client, out: list[bytes]) -> None:
-        while client.outbox:
-            out.append(encode_reply(client.outbox.popleft(), client.resp))
-
-    def _output_came(self) -> None:
-        """Something was put into the outbox: send it in this turn of the loop."""
-        self.owner.wake(self)
-
-    def flush(self) -> None:
-        """Send the outbox, then go on with requests that had to wait."""
-        client = self.client
-        if client is None:
-            return
-        out: list[bytes] = []
-        self._drain(client, out)
-        self._write(out)
-        self.process()
-
-    def _write(self, out: list[bytes]) -> None:
-        if out and self.transport is not None and not self.transport.is_closing():
-            data = b"".join(out)
-            self.server.stat_net_output_bytes += len(data)
-            self.server.stat_total_writes_processed += 1
-            self.transport.write(data)
-            out.clear()
-            if self._output_limit_reached(self.transport.get_write_buffer_size()):
-                _logger.warning("%r closed: its output buffer has reached a limit", self.client)
-                self._hang_up(abort=True)
-
-    def _output_limit_reached(self, unread: int) -> bool:
-        """Whether the client leaves more bytes *unread* than its class is allowed.
-
-        At once above the hard limit, and after the given seconds in a row above the soft
-        one. networking.c: checkClientOutputBufferLimits()
-        """
-        if self.client is None:
-            return False
-        limits = self.server.config.client_output_buffer_limit
-        hard, soft, soft_seconds = getattr(limits, client_type(self.client).decode())
-        now = self.owner.time_s()
-        if not soft or unread < soft:
-            self._soft_limit_since = None
-        elif self._soft_limit_since is None:
-            self._soft_limit_since = now
-        over_soft = (
-            self._soft_limit_since is not None and now - self._soft_limit_since > soft_seconds
-        )
-        return over_soft or bool(hard and unread >= hard)
-
-    def pause_writing(self) -> None:
-        """The client does not read: take nothing more from it until it does."""
-        if self.transport is not None:
-            self.transport.pause_reading()
-
-    def resume_writing(self) -> None:
-        if self.transport is not None:
-            self.transport.resume_reading()
-
-    def _killed(self) -> None:
-        self.client = None
-        if self.transport is not None:
-            self.transport.close()
-
-    def _hang_up(self, abort: bool = False) -> None:
-        """Close the connection once its output is sent, or at once if *abort*."""
-        client, self.client = self.client, None
-        if client is not None:
-            self.server.free_client(client)
-        if self.transport is not None:
-            self.transport.abort() if abort else self.transport.close()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.owner.connections.discard(self)
-        client, self.client = self.client, None
-        if client is not None:
-            self.server.free_client(client)
 
 
 class TcpServer:
     """Listens for clients of *server* and runs its time events.
 
-    ``address`` is the bound ``(host, port)`` once :meth:`start` has returned.
+    ``address`` is the bound ``(host, port)`` once :meth:`start` has returned. Needs a loop
+    and a system whose selectors have a file descriptor: Linux, macOS, BSD.
     """
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.connections: set[ClientConnection] = set()
         self.address: tuple[str, int] = ("", 0)
-        self._listener: asyncio.Server | None = None
+        self._selector = selectors.DefaultSelector()
+        self._listeners: list[socket.socket] = []
+        self._host, self._port = "", 0  # asked for
         self._timer: asyncio.TimerHandle | None = None
+        self._planned_us: int | None = None  # the event of the server that the timer is for
         self._waiting: deque[ClientConnection] = deque()
+        self._wake_planned = False
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread = 0  # in which the loop runs
+        self._turning = 0  # depth of turns: 2 while a slow script lets others in
+        self._interrupted = self._closed = False
+        self.finished = asyncio.Event()  # the server was closed
 
     async def start(self, host: str = "127.0.0.1", port: int = 6379) -> None:
         """Begin to listen. Raises OSError if the address is taken or does not exist."""
         self._loop = asyncio.get_running_loop()
-        self._listener = await self._loop.create_server(lambda: ClientConnection(self), host, port)
-        name = self._listener.sockets[0].getsockname()
-        self.address = (name[0], name[1])
+        self._thread = threading.get_ident()
+        self._listeners = await _listen(self._loop, host, port)
+        self._host, self._port = host, self.server.config.port
+        self._accept_from(self._listeners)
+        self.server.listen_on = self.listen_on
+        self._loop.add_reader(self._selector.fileno(), self._turn)
         self.server.on_time_event = self._event_planned
+        self.server.repl.connector = self._call_master
+        self.server.dial = dial
+        self.server.scripting.while_blocked.append(self.serve_while_blocked)
         self.plan_events()
 
-    def wake(self, connection: ClientConnection) -> None:
-        """Flush *connection* soon; may be called from any thread."""
+    def _accept_from(self, listeners: list[socket.socket]) -> None:
+        name = listeners[0].getsockname()
+        self.address = (name[0], name[1])
+        for listener in listeners:
+            self._selector.register(listener, EVENT_READ, self._accepter(listener))
+
+    def listen_on(self, port: int) -> None:
+        """CONFIG SET port: listen there instead, 0: nowhere; who is connected stays so.
+
+        Called from any thread. Raises ``ApplyError`` if the port is taken.
+        config.c: updatePort()
+        """
         loop = self._loop
-        if loop is None or loop.is_closed():
+        if port == self._port or loop is None or loop.is_closed():
             return
-        if not self._waiting:
-            loop.call_soon_threadsafe(self._flush_waiting)
+        listeners: list[socket.socket] = []
+        if port:
+            try:
+                listeners = _bound(socket.getaddrinfo(self._host, port, **_ADDRESSES))
+            except OSError:
+                text = "Unable to listen on this port. Check server logs."
+                raise ApplyError(text, "port") from None
+        self._port = port
+        if threading.get_ident() == self._thread:
+            self._listen_with(listeners)
+        else:
+            loop.call_soon_threadsafe(self._listen_with, listeners)
+
+    def _listen_with(self, listeners: list[socket.socket]) -> None:
+        old, self._listeners = self._listeners, listeners
+        for listener in old:
+            with contextlib.suppress(KeyError):  # it waits for file descriptors
+                self._selector.unregister(listener)
+            listener.close()
+        if listeners:
+            self._accept_from(listeners)
+
+    # -- replication ------------------------------------------------------------------------
+
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        """Run *callback* in the event loop; may be called from any thread."""
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(callback)
+
+    def _call_master(self, host: str, port: int, replid: str, offset: int) -> MasterLink:
+        """Be a replica of a server elsewhere; see ``server/repl_master_link.py``."""
+        link = MasterConnection(self, replid, offset)
+        self.call_soon(lambda: self._keep(asyncio.ensure_future(link.connect(host, port))))
+        return link
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        """Hold a reference to a task, which the loop does not, until it is done."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- what connections ask for -----------------------------------------------------------
+
+    def watch(self, connection: ClientConnection, sock: socket.socket, events: int) -> None:
+        """Tell *connection* when *sock* is ready for *events*; 0: never again."""
+        if self._closed:
+            return
+        if not events:
+            with contextlib.suppress(KeyError, ValueError):  # it was not watched, or is closed
+                self._selector.unregister(sock)
+            return
+        try:
+            self._selector.modify(sock, events, connection.handle_events)
+        except KeyError:
+            self._selector.register(sock, events, connection.handle_events)
+
+    def wake(self, connection: ClientConnection) -> None:
+        """Flush *connection* soon; may be called from any thread.
+
+        First it stands in the queue, then the loop is told: the other way round, the loop
+        could have looked already.
+        """
         self._waiting.append(connection)
+        if self._turning and threading.get_ident() == self._thread:
+            return  # the turn ends with a look at the queue
+        loop = self._loop
+        if loop is None or loop.is_closed() or self._closed or self._wake_planned:
+            return
+        self._wake_planned = True
+        loop.call_soon_threadsafe(self._woken)
+
+    def gone(self, connection: ClientConnection) -> None:
+        """*connection* has no client any more."""
+        self.connections.discard(connection)
+
+    def time_s(self) -> int:
+        """Whole seconds of the event loop's clock."""
+        return 0 if self._loop is None else int(self._loop.time())
+
+    # -- turns of the sockets ---------------------------------------------------------------
+
+    def _turn(self) -> None:
+        """Serve every socket that is ready, then who was woken by it; some times, if need be.
+
+        ae.c: aeProcessEvents()
+        """
+        for _ in range(TURNS_AT_ONCE):
+            if not self._process_events():
+                break
+            if self._waiting:
+                self._flush_waiting()
+        self.plan_events()
+
+    def _process_events(self) -> bool:
+        """Whether there was anything."""
+        self._turning += 1
+        try:
+            events = self._selector.select(0)
+            for key, mask in events:
+                try:
+                    key.data(mask)
+                except Exception as error:  # a defect of ours costs one connection only
+                    self._report(key.data, error)
+        finally:
+            self._turning -= 1
+        return bool(events)
+
+    def _report(self, handler: Callable[[int], None], error: Exception) -> None:
+        assert self._loop is not None
+        context = {"message": "serving a connection failed", "exception": error}
+        self._loop.call_exception_handler(context)
+        connection = getattr(handler, "__self__", None)
+        if isinstance(connection, ClientConnection):
+            connection.hang_up(abort=True)
+
+    def _woken(self) -> None:
+        self._wake_planned = False
+        self._flush_waiting()
+        self.plan_events()
+
+    def _flush_waiting(self) -> None:
+        """Flush who waits for it. Who runs a command just now waits on."""
+        self._turning += 1
+        try:
+            running = []
+            while self._waiting:
+                connection = self._waiting.popleft()
+                if connection.running:
+                    running.append(connection)
+                    continue
+                try:
+                    connection.flush()
+                except Exception as error:
+                    self._report(connection.handle_events, error)
+            self._waiting.extend(running)
+        finally:
+            self._turning -= 1
+
+    def serve_while_blocked(self) -> None:
+        """Serve the other connections while a script of one of them runs too long.
+
+        Their time events have to wait: the keyspace must not change under the script.
+        networking.c: processEventsWhileBlocked()
+        """
+        if threading.get_ident() != self._thread:
+            return  # the script was sent by a client in this process: the loop goes on
+        if self._interrupted:
+            self.server.close()
+            raise ServerClosedError("the server was interrupted")
+        for _ in range(TURNS_WHILE_BLOCKED):
+            busy = self._process_events()
+            if self._waiting:
+                self._flush_waiting()
+            if not busy:
+                break
+
+    def _accepter(self, listener: socket.socket) -> Callable[[int], None]:
+        def accept(mask: int) -> None:
+            """networking.c: acceptTcpHandler()"""
+            if listener.fileno() < 0:
+                return  # closed in this very turn
+            for _ in range(MAX_ACCEPTS_PER_CALL):
+                try:
+                    sock, _name = listener.accept()
+                except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                    return
+                except OSError as error:
+                    self._accept_later(listener, error)
+                    return
+                connection = ClientConnection(self, sock)
+                if connection.begin():
+                    self.connections.add(connection)
+
+        return accept
+
+    def _accept_later(self, listener: socket.socket, error: OSError) -> None:
+        """There are too many open files: try again in a while."""
+        _logger.warning("Accepting client connection: %s", error)
+        assert self._loop is not None
+        self._selector.unregister(listener)
+
+        def resume() -> None:
+            if listener in self._listeners and not self._closed:
+                self._selector.register(listener, EVENT_READ, self._accepter(listener))
+
+        self._loop.call_later(ACCEPT_PAUSE_S, resume)
+
+    # -- time events ------------------------------------------------------------------------
 
     def _event_planned(self) -> None:
         """Another server has sent something to ours; called from any thread."""
@@ -214,19 +292,15 @@ class TcpServer:
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self.plan_events)
 
-    def _flush_waiting(self) -> None:
-        while self._waiting:
-            self._waiting.popleft().flush()
-
-    def time_s(self) -> int:
-        """Whole seconds of the event loop's clock."""
-        return 0 if self._loop is None else int(self._loop.time())
-
     def plan_events(self) -> None:
         """Call back when the next time event of the server, or of its family, is due."""
-        next_us = self.server.family_next_event_us()
-        if self._loop is None or next_us is None or self.server.closed:
+        if self.server.closed:
+            self._close()
             return
+        next_us = self.server.family_next_event_us()
+        if self._loop is None or next_us is None or next_us == self._planned_us:
+            return
+        self._planned_us = next_us
         delay = max(next_us - self.server.clock.us(), 0) / 1_000_000
         when = self._loop.time() + delay
         if self._timer is not None and not self._timer.cancelled():
@@ -236,42 +310,99 @@ class TcpServer:
         self._timer = self._loop.call_at(when, self._run_events)
 
     def _run_events(self) -> None:
-        self._timer = None
-        self.server.process_family_events()
+        self._timer = self._planned_us = None
+        self._turning += 1
+        try:
+            self.server.process_family_events()
+        finally:
+            self._turning -= 1
+        if self._waiting:
+            self._flush_waiting()
         self.plan_events()
 
+    # -- the end ----------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """End the slow script that runs, if one does, and the server with it.
+
+        For the handler of a signal, which Python calls in the middle of a turn.
+        """
+        self._interrupted = self._turning > 0
+
     async def stop(self) -> None:
-        """Close every connection and the listener."""
+        """Close every connection, the listeners and the server. Harmless when repeated."""
+        self._close()
+
+    def _close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
         if self._timer is not None:
             self._timer.cancel()
-        if self._listener is not None:
-            self._listener.close()
+        with contextlib.suppress(ValueError):
+            self.server.scripting.while_blocked.remove(self.serve_while_blocked)
+        if self._loop is not None:
+            self._loop.remove_reader(self._selector.fileno())
+        for listener in self._listeners:
+            listener.close()
         for connection in list(self.connections):
-            connection._hang_up()
+            connection.hang_up(abort=True)
+        for task in self._tasks:
+            task.cancel()
         self.server.close()
+        self._waiting.clear()
+        self._selector.close()
+        self.finished.set()
+
+
+async def _listen(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[socket.socket]:
+    """A socket for each address that *host* has; all or none."""
+    return _bound(await loop.getaddrinfo(host, port, **_ADDRESSES))
+
+
+def _bound(found: Iterable[Any]) -> list[socket.socket]:
+    """Listening sockets for what getaddrinfo() has found. anet.c: anetTcpServer()"""
+    listeners: list[socket.socket] = []
+    try:
+        for family, kind, protocol, _, address in dict.fromkeys(found):
+            listener = socket.socket(family, kind, protocol)
+            listeners.append(listener)
+            listener.setblocking(False)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+    except BaseException:
+        for listener in listeners:
+            listener.close()
+        raise
+    return listeners
 
 
 def run_server(server: Server, host: str, port: int, say: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM, then stop cleanly. Raises OSError if it can't listen."""
+    """Serve until SIGINT, SIGTERM or SHUTDOWN, then stop cleanly.
+
+    Raises OSError if it can't listen.
+    """
 
     async def serve() -> None:
         tcp = TcpServer(server)
         await tcp.start(host, port)
-        stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stopped.set)
+
+        def stop(number: int, frame: object) -> None:
+            tcp.interrupt()
+            loop.call_soon_threadsafe(tcp.finished.set)
+
+        before = {number: signal.signal(number, stop) for number in STOP_SIGNALS}
         shown = f"[{tcp.address[0]}]" if ":" in tcp.address[0] else tcp.address[0]
         say(f"Ready to accept connections on {shown}:{tcp.address[1]}")
-        await stopped.wait()
-        await tcp.stop()
+        try:
+            await tcp.finished.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            await tcp.stop()
 
     asyncio.run(serve())
-
-
-def _address(name: object) -> str:
-    """A socket name as Redis shows it, e.g. ``127.0.0.1:6379``."""
-    if isinstance(name, tuple):
-        host, port = name[0], name[1]
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return "?:0"

@@ -74,10 +74,13 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
     if kind is int or reply is None:
         return reply
     if kind is list:  # of strings most of the time, so that case is written out
-        return [
-            decode(item) if item.__class__ is bytes else to_python(item, resp, decode)
-            for item in reply
-        ]
+        try:
+            return [
+                decode(item) if item.__class__ is bytes else to_python(item, resp, decode)
+                for item in reply
+            ]
+        except RecursionError:
+            return _deep_list(reply, resp, decode)
     if kind is Status:
         return decode(reply.text)
     if kind is CommandError:
@@ -108,6 +111,24 @@ def to_python(reply: Reply, resp: int, decode: Decode) -> Any:
     if kind is InProtocol:
         return to_python(reply.reply, reply.resp, decode)
     raise TypeError(f"not a reply: {reply!r}")
+
+
+def _deep_list(reply: list[Reply], resp: int, decode: Decode) -> list[Any]:
+    """As above without recursion: scripts can return thousands of arrays in each other."""
+    result: list[Any] = []
+    stack = [(iter(reply), result)]
+    while stack:
+        items, out = stack[-1]
+        for item in items:
+            if item.__class__ is list:
+                inner: list[Any] = []
+                out.append(inner)
+                stack.append((iter(item), inner))
+                break
+            out.append(to_python(item, resp, decode))
+        else:
+            stack.pop()
+    return result
 
 
 def _map(items: Iterable[tuple[Reply, Reply]], resp: int, decode: Decode) -> Any:

@@ -31,8 +31,12 @@ from miniredis.structs.double import d2string, d2string_human
 if TYPE_CHECKING:
     from miniredis.scripting.lua import Lua
 
-#: Levels of tables in a reply. Redis ends at its Lua stack's limit, some 4,000.
-MAX_REPLY_DEPTH = 300
+# What Redis's conversion has on its Lua stack for each level of a reply, and how much it can
+# have: so 7,994 arrays may stand in each other, but 2,664 sets. luaconf.h: LUAI_MAXCSTACK
+LUA_STACK_MAX = 7995
+ARRAY_SLOTS, SET_SLOTS, MAP_KEY_SLOTS, MAP_VALUE_SLOTS = 1, 3, 4, 3
+_SCALARS = frozenset([bytes, type(None), bool, int, float])
+_Job = tuple[Any, int, list[Reply], int]  # value, depth, and the place of its reply
 _LINE_BREAKS = bytes.maketrans(b"\r\n", b"  ")
 
 
@@ -103,35 +107,69 @@ def _to_lua3(lua: Lua, reply: Reply) -> Any:
     return lua.field(b"big_number", reply.digits)
 
 
-def to_reply(lua: Lua, value: Any, resp: int, depth: int = 0) -> Reply:
+def to_reply(lua: Lua, value: Any, resp: int) -> Reply:
     """The reply for what a script returned; *resp* is the protocol it has chosen.
 
-    An error is a value here, whoever raises or counts it.
+    An error is a value here, whoever raises or counts it. Without recursion: each job names a
+    value, how deep it stands, and where its reply belongs. O(elements).
     """
+    result: list[Reply] = [None]
+    jobs: list[_Job] = [(value, 0, result, 0)]
+    maps: list[tuple[MapReply, list[Reply]]] = []
+    while jobs:
+        value, depth, place, index = jobs.pop()
+        if depth >= LUA_STACK_MAX:
+            place[index] = CommandError("ERR reached lua stack limit")
+        elif value.__class__ in _SCALARS:
+            place[index] = _scalar(value, resp)
+        elif lua.kind(value) == "table":
+            place[index] = _table(lua, value, depth, jobs, maps)
+    for reply, flat in maps:
+        reply.pairs.extend(zip(flat[::2], flat[1::2], strict=True))
+    return result[0]
+
+
+def _scalar(value: Any, resp: int) -> Reply:
     kind = value.__class__
-    if kind is bytes or value is None:
-        return value
     if kind is bool:
         if resp == 3:
             return value
         return 1 if value else None
-    if kind is int or kind is float:
-        return to_integer(value)
-    if lua.kind(value) != "table":
-        return None
-    if depth == MAX_REPLY_DEPTH:
-        return CommandError("ERR reached lua stack limit")
-    shape = lua.shape(value)
+    return to_integer(value) if kind is int or kind is float else value
+
+
+def _table(
+    lua: Lua,
+    table: Any,
+    depth: int,
+    jobs: list[_Job],
+    maps: list[tuple[MapReply, list[Reply]]],
+) -> Reply:
+    """The reply for a table, empty if it is a container: *jobs* gets what will be in it."""
+    shape = lua.shape(table)
     name, *content = shape if isinstance(shape, tuple) else (shape,)
-    if name == b"array":
-        return [to_reply(lua, item, resp, depth + 1) for item in content]
-    if name == b"long":
-        items = lua.elements(value, content[0])
-        return [to_reply(lua, item, resp, depth + 1) for item in items]
-    return _tagged(lua, name, content, resp, depth)
+    if name == b"array" or name == b"long":
+        items = content if name == b"array" else lua.elements(table, content[0])
+        array: list[Reply] = [None] * len(items)
+        jobs.extend((item, depth + ARRAY_SLOTS, array, i) for i, item in enumerate(items))
+        return array
+    if name == b"map":
+        pairs = lua.items(content[0])
+        flat: list[Reply] = [None] * (2 * len(pairs))
+        for i, (key, value) in enumerate(pairs):
+            jobs.append((key, depth + MAP_KEY_SLOTS, flat, 2 * i))
+            jobs.append((value, depth + MAP_VALUE_SLOTS, flat, 2 * i + 1))
+        maps.append((MapReply([]), flat))
+        return maps[-1][0]
+    if name == b"set":
+        keys = [key for key, _ in lua.items(content[0])]
+        members: list[Reply] = [None] * len(keys)
+        jobs.extend((key, depth + SET_SLOTS, members, i) for i, key in enumerate(keys))
+        return SetReply(members)
+    return _tagged(name, content)
 
 
-def _tagged(lua: Lua, name: bytes, content: list[Any], resp: int, depth: int) -> Reply:
+def _tagged(name: bytes, content: list[Any]) -> Reply:
     if name == b"err":
         error = CommandError(content[0].translate(_LINE_BREAKS))
         error.counted = content[1]
@@ -142,15 +180,5 @@ def _tagged(lua: Lua, name: bytes, content: list[Any], resp: int, depth: int) ->
         return float(content[0])
     if name == b"big_number":
         return BigNumber(content[0].translate(_LINE_BREAKS))
-    if name == b"verbatim":
-        return Verbatim(content[1], content[0])
-    items = lua.items(content[0])
-    if name == b"map":
-        return MapReply(
-            [
-                (to_reply(lua, k, resp, depth + 1), to_reply(lua, v, resp, depth + 1))
-                for k, v in items
-            ]
-        )
-    assert name == b"set"
-    return SetReply([to_reply(lua, k, resp, depth + 1) for k, _ in items])
+    assert name == b"verbatim"
+    return Verbatim(content[1], content[0])

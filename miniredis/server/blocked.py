@@ -302,6 +302,7 @@ class Blocking:
                 self._update_stats(c, c.argv, reply_us, failed=isinstance(reply, CommandError))
                 self.release(c, reply)
             self._flush_propagation()
+            server.tracking.handle_pending_key_invalidations(c)
         finally:
             server.current_client = current
 

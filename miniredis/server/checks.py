@@ -22,6 +22,7 @@ from miniredis.commands.client_flags import (
     CLIENT_REPLY_SKIP,
     CLIENT_REPLY_SKIP_NEXT,
     CLIENT_SLAVE,
+    CLIENT_TRACKING_CACHING,
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.protected import debug_refused
@@ -117,6 +118,12 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
+    if c.server.acl.active and (refused := c.server.acl.refuse(c, cmd, argv)) is not None:
+        return refused
+    if c.server.eviction.maxmemory and (refused := c.server.eviction.refuse(c, cmd)):
+        return refused
+    if c.server.tracking.tracking_clients:
+        c.server.tracking.limit_used_slots()
     if (refused := _write_refused(c, cmd)) is not None:
         return refused
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
@@ -157,7 +164,7 @@ def _is_stale(c: Client, cmd: Command) -> bool:
 
 def auth_required(c: Client) -> bool:
     """Whether the client must show a password first. networking.c: authRequired()"""
-    return bool(c.flags & CLIENT_UNAUTHENTICATED and c.server.config.requirepass)
+    return bool(c.flags & CLIENT_UNAUTHENTICATED and c.server.acl.default_needs_password())
 
 
 def _flags(c: Client, cmd: Command) -> Set[str]:
@@ -214,6 +221,10 @@ def reset_client(c: Client) -> None:
 
     The command after it is the silent one. networking.c: resetClient()
     """
+    if c.flags & (CLIENT_TRACKING_CACHING | CLIENT_MULTI) == CLIENT_TRACKING_CACHING and not (
+        c.cmd is not None and c.cmd.name.startswith("client|")
+    ):
+        c.flags &= ~CLIENT_TRACKING_CACHING  # it was for this command or transaction
     c.flags &= ~CLIENT_REPLY_SKIP
     if c.flags & CLIENT_REPLY_SKIP_NEXT:
         c.flags |= CLIENT_REPLY_SKIP

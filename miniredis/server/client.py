@@ -38,6 +38,8 @@ from miniredis.server.multi import (
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
+    from miniredis.server.repl_socket import SlaveOptions
+    from miniredis.server.reply_buffer import ReplyBuffer
     from miniredis.server.server import Server
 
 REDACTED = b"(redacted)"  # what logs show in a secret's place
@@ -75,15 +77,21 @@ class Client:
         "name",
         "on_close",
         "on_output",
+        "on_wire",
         "outbox",
         "propagates",
         "pubsub_channels",
         "pubsub_patterns",
         "pubsub_shard_channels",
+        "reply_buffer",
         "resp",
         "rewritten",
         "server",
         "shown_argv",
+        "slave_options",
+        "tracking_prefixes",
+        "tracking_redirection",
+        "turn_open",
         "user",
         "watched_keys",
         "woff",
@@ -113,10 +121,18 @@ class Client:
         self.ctime_ms = self.lastinteraction_us // 1000
         self.mstate = MultiState()
         self.watched_keys: list[WatchedKey] = []
+        self.reply_buffer: ReplyBuffer | None = None  # of a client on a wire
         self.woff = 0  # length of the replication stream when the last command ended
         self.pubsub_channels: dict[bytes, None] = {}
         self.pubsub_patterns: dict[bytes, None] = {}
         self.pubsub_shard_channels: dict[bytes, None] = {}
+        self.on_wire = False  # its transport can send bytes as they are: it may be a replica
+        self.slave_options: SlaveOptions | None = None  # what REPLCONF told
+        self.tracking_redirection = 0  # number of the client that gets its messages
+        self.tracking_prefixes: dict[bytes, None] = {}
+        # Whether its transport has more commands at hand and ends the turn of the event
+        # loop itself, by Server.end_turn(). Else each command is a turn.
+        self.turn_open = False
         self.outbox: deque[Reply] = deque()
         self.on_output: Callable[[], None] = _nothing
         self.on_close: Callable[[], None] = _nothing

@@ -126,7 +126,8 @@ class Config(ConfigTable):
         except ApplyError as error:
             self.__dict__.update(before)
             self.on_change()
-            raise _failed((changed or [rows[0][0].name])[0].encode(), str(error)) from None
+            name = error.name or (changed or [rows[0][0].name])[0]
+            raise _failed(name.encode(), str(error)) from None
         return changed
 
     def _rows_to_set(

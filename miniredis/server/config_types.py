@@ -47,7 +47,14 @@ class ArgumentError(Exception):
 
 
 class ApplyError(Exception):
-    """A value that cannot be put to use; the message is what Redis says after the dash."""
+    """A value that cannot be put to use; the message is what Redis says after the dash.
+
+    *name* is the parameter, where that is known.
+    """
+
+    def __init__(self, text: str, name: str = "") -> None:
+        super().__init__(text)
+        self.name = name
 
 
 def not_one_of(words: Sequence[str]) -> ArgumentError:

@@ -3,7 +3,8 @@
 What a run does while nothing happens is known to ``server/idle.py`` too.
 
 Order of one run: cached time, effective hz, clients, databases (active expiry, then
-resizing, then rehashing), the end of a pause, replication, the loop counter.
+resizing, then rehashing), saving that was put off, the end of a pause, replication, the
+loop counter.
 
 Redis: ``serverCron()``, ``databasesCron()`` in server.c.
 """
@@ -30,6 +31,7 @@ MAX_CLIENTS_PER_CLOCK_TICK = 200  # more clients per tick double the effective h
 _MAY_BE_IDLE = CLIENT_SLAVE | CLIENT_MASTER | CLIENT_BLOCKED | CLIENT_PUBSUB
 US_PER_SECOND = 1_000_000
 REPLICATION_CRON_MS = 1000
+FAILOVER_CRON_MS = 100
 
 
 def server_cron(server: Server) -> int:
@@ -43,9 +45,16 @@ def server_cron(server: Server) -> int:
     server.refresh_lru_clock(server.ustime() // 1000)
     clients_cron(server)
     databases_cron(server)
+    if server.saving_scheduled:
+        server.persistence.cron()
     server.pause.check_timeout()
-    if run_with_period(server, REPLICATION_CRON_MS):
+    failing_over = server.repl.failover.active
+    if run_with_period(server, FAILOVER_CRON_MS if failing_over else REPLICATION_CRON_MS):
         server.repl.cron()
+    if server.migrate_sockets.cached:
+        server.migrate_sockets.close_timed_out()
+    if server.tracking.tracking_clients:
+        server.tracking.limit_used_slots()
     server.cronloops += 1
     if server.probed:
         server.probe.cron(server.mstime, server.hz)
@@ -73,7 +82,7 @@ def run_with_period(server: Server, ms: int) -> bool:
 
 
 def clients_cron(server: Server) -> None:
-    """Close clients that have sent nothing for more than ``timeout`` seconds.
+    """Fit buffers, and close clients that have sent nothing for more than ``timeout`` seconds.
 
     Those that wait for something stay: replicas, monitors, subscribers, blocked clients.
     Differs from Redis, which looks at a part of the clients in each run and at all of
@@ -82,6 +91,9 @@ def clients_cron(server: Server) -> None:
     server.c: clientsCron(), timeout.c: clientsCronHandleTimeout()
     """
     now = server.ustime() // US_PER_SECOND
+    for c in server.clients.values():
+        if c.reply_buffer is not None:
+            c.reply_buffer.resize(server.reply_buffers, server.mstime)
     timeout = server.config.timeout
     if not timeout:
         return

@@ -10,6 +10,7 @@ Redis: functions.c, function_lua.c.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -52,64 +53,12 @@ class Library:
     functions: dict[bytes, Function] = field(default_factory=dict)
 
 
-class Functions:
-    """The libraries of one server, which have an interpreter of their own."""
+class LibraryContext:
+    """Libraries, and their functions by name. functions.c: functionsLibCtx"""
 
-    def __init__(self, scripting: Scripting) -> None:
-        self.scripting = scripting
+    def __init__(self) -> None:
         self.libraries: dict[bytes, Library] = {}
         self.functions: dict[bytes, Function] = {}  # by the name in lower case
-        self._lua: Lua | None = None
-        self._loading: Library | None = None
-        self._load_start_us = 0
-
-    @property
-    def lua(self) -> Lua:
-        """The interpreter of all libraries."""
-        if self._lua is None:
-            from miniredis.server.script_api import RedisApi  # lupa is loaded with it
-
-            self._lua = RedisApi(self.scripting, for_eval=False).lua
-        return self._lua
-
-    # -- the set of libraries -----------------------------------------------------------
-
-    def load(self, code: bytes, replace: bool) -> bytes:
-        """Load a library; its name. functions.c: functionsCreateWithLibraryCtx()"""
-        name, engine, body = extract_library_metadata(code)
-        if not _NAME.match(name):
-            raise CommandError(f"ERR Library {_BAD_NAME}")
-        if engine.upper() != ENGINE:
-            raise CommandError(b"ERR Engine '%s' not found" % engine)
-        old = self.libraries.get(name)
-        if old is not None and not replace:
-            raise CommandError(b"ERR Library '%s' already exists" % name)
-        library = Library(name, code)
-        self._run(library, body)
-        if not library.functions:
-            raise CommandError("ERR No functions registered")
-        for function in library.functions:
-            known = self.find(function)
-            if known is not None and (old is None or known not in old.functions.values()):
-                raise CommandError(b"ERR Function %s already exists" % function)
-        if old is not None:
-            self.unlink(old)
-        self.link(library)
-        return name
-
-    def _run(self, library: Library, body: bytes) -> None:
-        """Let the code register its functions. function_lua.c: luaEngineCreate()"""
-        try:
-            code = self.lua.compile(body, CODE_NAME)
-        except ScriptError as error:
-            raise _one_line(b"ERR Error compiling function: " + error.message) from None
-        self._loading, self._load_start_us = library, self.scripting.wall.us()
-        try:
-            self.lua.load(code, self._library_api())
-        except ScriptError as error:
-            raise _one_line(b"ERR Error registering functions: " + error.message) from None
-        finally:
-            self._loading = None
 
     def link(self, library: Library) -> None:
         """Make a library known. functions.c: libraryLink()"""
@@ -126,6 +75,109 @@ class Functions:
     def find(self, name: bytes) -> Function | None:
         """The function of a name in any case."""
         return self.functions.get(name.lower())
+
+    def join(self, other: LibraryContext, replace: bool) -> None:
+        """Take in all libraries of *other*, or, if names collide, none: ``CommandError``.
+
+        With *replace* a library takes the place of one of its name, but a function never that
+        of another library's. O(functions). functions.c: libraryJoin()
+        """
+        old = [self.libraries[name] for name in other.libraries if name in self.libraries]
+        if old and not replace:
+            raise CommandError(b"ERR Library %s already exists" % old[0].name)
+        for library in old:
+            self.unlink(library)
+        for library in other.libraries.values():
+            for name in library.functions:
+                if self.find(name) is not None:
+                    for unlinked in old:
+                        self.link(unlinked)
+                    raise CommandError(b"ERR Function %s already exists" % name)
+        for library in other.libraries.values():
+            self.link(library)
+
+
+class Functions(LibraryContext):
+    """The libraries of one server, which have an interpreter of their own."""
+
+    def __init__(self, scripting: Scripting) -> None:
+        super().__init__()
+        self.scripting = scripting
+        self._lua: Lua | None = None
+        self._loading: Library | None = None
+        self._load_start_us: int | None = None  # None: it may take its time
+
+    @property
+    def lua(self) -> Lua:
+        """The interpreter of all libraries."""
+        if self._lua is None:
+            from miniredis.server.script_api import RedisApi  # lupa is loaded with it
+
+            self._lua = RedisApi(self.scripting, for_eval=False).lua
+        return self._lua
+
+    # -- the set of libraries -----------------------------------------------------------
+
+    def load(self, code: bytes, replace: bool) -> bytes:
+        """Load a library; its name. functions.c: functionLoadCommand()"""
+        return self.create(code, replace, self, self.scripting.wall.us())
+
+    def create(
+        self, code: bytes, replace: bool, into: LibraryContext, start_us: int | None = None
+    ) -> bytes:
+        """Run the code of a library, which began at *start_us*; its name.
+
+        functions.c: functionsCreateWithLibraryCtx()
+        """
+        name, engine, body = extract_library_metadata(code)
+        if not _NAME.match(name):
+            raise CommandError(f"ERR Library {_BAD_NAME}")
+        if engine.upper() != ENGINE:
+            raise CommandError(b"ERR Engine '%s' not found" % engine)
+        old = into.libraries.get(name)
+        if old is not None and not replace:
+            raise CommandError(b"ERR Library '%s' already exists" % name)
+        library = Library(name, code)
+        self._load_start_us = start_us
+        self._run(library, body)
+        if not library.functions:
+            raise CommandError("ERR No functions registered")
+        for function in library.functions:
+            known = into.find(function)
+            if known is not None and (old is None or known not in old.functions.values()):
+                raise CommandError(b"ERR Function %s already exists" % function)
+        if old is not None:
+            into.unlink(old)
+        into.link(library)
+        return name
+
+    def restore(self, codes: Iterable[bytes], policy: bytes) -> None:
+        """Load libraries, all or none; *policy* is ``append``, ``replace`` or ``flush``.
+
+        Raises ``CommandError``. O(functions) but for the code. functions.c:
+        functionRestoreCommand()
+        """
+        fresh = LibraryContext()
+        for code in codes:
+            self.create(code, False, fresh)
+        if policy == b"flush":
+            self.libraries, self.functions = fresh.libraries, fresh.functions
+        else:
+            self.join(fresh, replace=policy == b"replace")
+
+    def _run(self, library: Library, body: bytes) -> None:
+        """Let the code register its functions. function_lua.c: luaEngineCreate()"""
+        try:
+            code = self.lua.compile(body, CODE_NAME)
+        except ScriptError as error:
+            raise _one_line(b"ERR Error compiling function: " + error.message) from None
+        self._loading = library
+        try:
+            self.lua.load(code, self._library_api())
+        except ScriptError as error:
+            raise _one_line(b"ERR Error registering functions: " + error.message) from None
+        finally:
+            self._loading = None
 
     def delete(self, name: bytes) -> None:
         """FUNCTION DELETE."""
@@ -144,7 +196,7 @@ class Functions:
 
     def interrupt(self) -> str | None:
         """Asked now and then while a library is loaded. function_lua.c: luaEngineLoadHook()"""
-        if self._loading is None:
+        if self._loading is None or self._load_start_us is None:
             return None
         late = self.scripting.wall.us() - self._load_start_us > LOAD_TIMEOUT_US
         return "ERR FUNCTION LOAD timeout" if late else None

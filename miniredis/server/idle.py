@@ -128,7 +128,10 @@ def is_idle(server: Server) -> bool:
         and server.active_expire_enabled
         and server.masterhost is None
         and not server.repl.has_listeners()
-        and not (pause.type or server.pause_cron)
+        and not server.migrate_sockets.cached
+        and not server.tracking.active
+        and all(c.reply_buffer is None for c in server.clients.values())
+        and not (pause.type or server.pause_cron or server.saving_scheduled)
         and not (server.blocked_clients or server.unblocked_clients)
         and len(server.databases) <= CRON_DBS_PER_CALL
         and not (server.config.timeout and server.clients)

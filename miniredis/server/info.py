@@ -26,6 +26,7 @@ from miniredis.structs.float32 import float32, float32_ratio
 from miniredis.structs.hdr_histogram import value_at_percentile
 
 if TYPE_CHECKING:
+    from miniredis.server.aof import AppendOnlyFile
     from miniredis.server.server import Server
 
 resource: ModuleType | None
@@ -104,12 +105,14 @@ def _clients(s: Server) -> Fields:
         "client_recent_max_input_buffer": 0,
         "client_recent_max_output_buffer": 0,
         "blocked_clients": s.blocked_clients,
-        "tracking_clients": 0,
+        "tracking_clients": s.tracking.tracking_clients,
         "clients_in_timeout_table": s.blocking.clients_in_timeout_table(),
     }
 
 
 def _persistence(s: Server) -> Fields:
+    p = s.persistence
+    aof = p.aof
     return {
         "loading": int(s.loading),
         "async_loading": 0,
@@ -122,25 +125,38 @@ def _persistence(s: Server) -> Fields:
         "rdb_changes_since_last_save": s.dirty,
         "rdb_bgsave_in_progress": 0,
         "rdb_last_save_time": s.lastsave,
-        "rdb_last_bgsave_status": "ok",
-        "rdb_last_bgsave_time_sec": -1,
+        "rdb_last_bgsave_status": "ok" if p.last_bgsave_ok else "err",
+        "rdb_last_bgsave_time_sec": p.last_bgsave_seconds,
         "rdb_current_bgsave_time_sec": -1,
-        "rdb_saves": 0,
+        "rdb_saves": p.rdb_saves,
         "rdb_last_cow_size": 0,
         "rdb_last_load_keys_expired": s.rdb_last_load_keys_expired,
         "rdb_last_load_keys_loaded": s.rdb_last_load_keys_loaded,
-        "aof_enabled": 0,
+        "aof_enabled": int(aof.enabled),
         "aof_rewrite_in_progress": 0,
-        "aof_rewrite_scheduled": 0,
-        "aof_last_rewrite_time_sec": -1,
+        "aof_rewrite_scheduled": int(aof.rewrite_scheduled),
+        "aof_last_rewrite_time_sec": aof.last_rewrite_seconds,
         "aof_current_rewrite_time_sec": -1,
         "aof_last_bgrewrite_status": "ok",
-        "aof_rewrites": 0,
+        "aof_rewrites": aof.rewrites,
         "aof_rewrites_consecutive_failures": 0,
         "aof_last_write_status": "ok",
         "aof_last_cow_size": 0,
         "module_fork_in_progress": 0,
         "module_fork_last_cow_size": 0,
+        **(_append_only_file(aof) if aof.enabled else {}),
+    }
+
+
+def _append_only_file(aof: AppendOnlyFile) -> Fields:
+    """Sizes in bytes; what is not kept in buffers or on disks waits for neither."""
+    return {
+        "aof_current_size": aof.size,
+        "aof_base_size": aof.base_size,
+        "aof_pending_rewrite": 0,
+        "aof_buffer_length": 0,
+        "aof_pending_bio_fsync": 0,
+        "aof_delayed_fsync": 0,
     }
 
 
@@ -176,7 +192,7 @@ def _stats(s: Server) -> Fields:
         "pubsubshard_channels": len(s.pubsub_shard_channels),
         "latest_fork_usec": 0,
         "total_forks": 0,
-        "migrate_cached_sockets": 0,
+        "migrate_cached_sockets": len(s.migrate_sockets.cached),
         "slave_expires_tracked_keys": len(s.slave_keys_with_expire),
         "active_defrag_hits": 0,
         "active_defrag_misses": 0,
@@ -184,9 +200,9 @@ def _stats(s: Server) -> Fields:
         "active_defrag_key_misses": 0,
         "total_active_defrag_time": 0,
         "current_active_defrag_time": 0,
-        "tracking_total_keys": 0,
-        "tracking_total_items": 0,
-        "tracking_total_prefixes": 0,
+        "tracking_total_keys": len(s.tracking.table),
+        "tracking_total_items": s.tracking.total_items,
+        "tracking_total_prefixes": len(s.tracking.prefixes),
         "unexpected_error_replies": s.stat_unexpected_error_replies,
         "total_error_replies": s.stat_total_error_replies,
         "dump_payload_sanitizations": 0,
@@ -194,8 +210,8 @@ def _stats(s: Server) -> Fields:
         "total_writes_processed": s.stat_total_writes_processed,
         "io_threaded_reads_processed": 0,
         "io_threaded_writes_processed": 0,
-        "reply_buffer_shrinks": 0,
-        "reply_buffer_expands": 0,
+        "reply_buffer_shrinks": s.reply_buffers.shrinks,
+        "reply_buffer_expands": s.reply_buffers.expands,
     }
 
 

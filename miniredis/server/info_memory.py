@@ -3,8 +3,9 @@
 What Redis calls overhead (entries, buckets and object headers of the key tables) is
 computed as Redis computes it, from the number of keys and buckets. The data is taken
 as so many bytes a key, since looking at every value would make INFO slow; long keys and
-values therefore use more than shown. Python's own memory is another matter altogether:
-this is what the same data would take in redis-server.
+values therefore use more than shown. While ``maxmemory`` is set every key is measured, as it
+has to be then (``memory_account.py``). Python's own memory is another matter altogether: this
+is what the same data would take in redis-server.
 
 The allocator is assumed to be perfect: what is used is what the process occupies. Memory
 of interpreters for scripts is what an idle redis-server 7.0.15 shows.
@@ -16,16 +17,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from miniredis.keyspace.memory_usage import SIZEOF_DICT_ENTRY, SIZEOF_POINTER, SIZEOF_ROBJ
+from miniredis.reply import Reply
+from miniredis.server.evict import USED_MEMORY_STARTUP
+
 if TYPE_CHECKING:
+    from miniredis.keyspace.db import RedisDb
+    from miniredis.server.script import Scripting
     from miniredis.server.server import Server
 
 # Bytes on a 64-bit machine.
-USED_MEMORY_STARTUP = 876_288  # an empty redis-server 7.0.15 with jemalloc
-SIZEOF_DICT_ENTRY = 24
-SIZEOF_POINTER = 8
-SIZEOF_ROBJ = 16
 # A key of some 10 characters, and a string of some 20 beyond its object header: measured
 # 43 bytes with keys key:0 ... key:99999 and values value:0 ... value:99999.
 KEY_AND_VALUE = 40
@@ -35,13 +39,108 @@ FUNCTIONS_CACHES = 200
 _UNITS = "KMGTP"
 
 
+EMPTY_BYTES = 5 * 1024 * 1024  # below this MEMORY DOCTOR says nothing
+BIG_PEAK = 1.5  # times what is used now
+MANY_SCRIPTS = 1000  # in the cache
+
+
+@dataclass(slots=True)
+class MemoryOverhead:
+    """Where the memory goes, in bytes. server.h: struct redisMemOverhead"""
+
+    used: int
+    peak: int
+    overhead: int
+    tables: dict[int, tuple[int, int]]  # of each database with keys: main table, expires
+    keys: int
+
+    @property
+    def dataset(self) -> int:
+        """Bytes of keys and values."""
+        return self.used - self.overhead
+
+    @property
+    def net_usage(self) -> int:
+        """Bytes that an empty server does not use."""
+        return max(self.used - USED_MEMORY_STARTUP, 1)
+
+
+def get_memory_overhead_data(s: Server) -> MemoryOverhead:
+    """Sum up. Notes the peak. O(databases). object.c: getMemoryOverheadData()"""
+    tables = {db.id: _tables(db) for db in s.databases if len(db.dict)}
+    keys = sum(len(db.dict) for db in s.databases)
+    overhead = USED_MEMORY_STARTUP + sum(map(sum, tables.values()))
+    used = s.eviction.used_memory() if s.eviction.maxmemory else overhead + keys * KEY_AND_VALUE
+    peak = s.stat_peak_memory = max(s.stat_peak_memory, used)
+    return MemoryOverhead(used, peak, overhead, tables, keys)
+
+
+def _tables(db: RedisDb) -> tuple[int, int]:
+    """Bytes of the tables of a database: entries, buckets, and the headers of the values."""
+    main = len(db.dict) * (SIZEOF_DICT_ENTRY + SIZEOF_ROBJ) + db.dict.slots() * SIZEOF_POINTER
+    expires = len(db.expires) * SIZEOF_DICT_ENTRY + db.expires.slots() * SIZEOF_POINTER
+    return main, expires
+
+
+def memory_stats(s: Server) -> dict[bytes, Reply]:
+    """The reply of MEMORY STATS. object.c: memoryCommand()"""
+    m = get_memory_overhead_data(s)
+    stats: dict[bytes, Reply] = {
+        b"peak.allocated": m.peak,
+        b"total.allocated": m.used,
+        b"startup.allocated": USED_MEMORY_STARTUP,
+        b"replication.backlog": 0,
+        b"clients.slaves": 0,
+        b"clients.normal": 0,
+        b"cluster.links": 0,
+        b"aof.buffer": 0,
+        b"lua.caches": 0,
+        b"functions.caches": FUNCTIONS_CACHES,
+    }
+    for id, (main, expires) in m.tables.items():
+        stats[b"db.%d" % id] = {
+            b"overhead.hashtable.main": main,
+            b"overhead.hashtable.expires": expires,
+            b"overhead.hashtable.slot-to-keys": 0,
+        }
+    stats |= {
+        b"overhead.total": m.overhead,
+        b"keys.count": m.keys,
+        b"keys.bytes-per-key": m.net_usage // m.keys if m.keys else 0,
+        b"dataset.bytes": m.dataset,
+        b"dataset.percentage": m.dataset * 100 / m.net_usage,
+        b"peak.percentage": m.used * 100 / m.peak,
+    }
+    for name in (b"allocated", b"active", b"resident"):
+        stats[b"allocator." + name] = m.used
+    for name in (b"allocator-fragmentation", b"allocator-rss", b"rss-overhead"):
+        stats[name + b".ratio"] = 1.0
+        stats[name + b".bytes"] = 0
+    return stats | {b"fragmentation": 1.0, b"fragmentation.bytes": 0}
+
+
+def memory_report(s: Server) -> bytes:
+    """The text of MEMORY DOCTOR, in our own words. object.c: getMemoryDoctorReport()
+
+    What Redis also looks for can't happen here: fragmentation, large buffers.
+    """
+    m = get_memory_overhead_data(s)
+    if m.used < EMPTY_BYTES:
+        return b"Hardly any memory is used: there is nothing to examine yet.\n"
+    found = []
+    if m.peak / m.used > BIG_PEAK:
+        found.append(b" * Peak memory: once more than 150 % of today's memory was in use.\n")
+    if len(s.scripting.scripts) > MANY_SCRIPTS:
+        found.append(b" * Many scripts: more than 1000 are cached. Give them arguments.\n")
+    if not found:
+        return b"The memory of this server looks healthy.\n"
+    return b"The memory of this server shows:\n\n" + b"".join(found)
+
+
 def info_memory(s: Server) -> Mapping[str, object]:
     """The fields of the section Memory. Notes the peak."""
-    overhead = USED_MEMORY_STARTUP + _tables(s)
-    used = overhead + sum(len(db.dict) for db in s.databases) * KEY_AND_VALUE
-    peak = s.stat_peak_memory = max(s.stat_peak_memory, used)
-    dataset = used - overhead
-    net_usage = max(used - USED_MEMORY_STARTUP, 1)
+    m = get_memory_overhead_data(s)
+    used, peak, overhead = m.used, m.peak, m.overhead
     return {
         "used_memory": used,
         "used_memory_human": bytes_to_human(used),
@@ -52,14 +151,14 @@ def info_memory(s: Server) -> Mapping[str, object]:
         "used_memory_peak_perc": f"{used / peak * 100:.2f}%",
         "used_memory_overhead": overhead,
         "used_memory_startup": USED_MEMORY_STARTUP,
-        "used_memory_dataset": dataset,
-        "used_memory_dataset_perc": f"{dataset / net_usage * 100:.2f}%",
+        "used_memory_dataset": m.dataset,
+        "used_memory_dataset_perc": f"{m.dataset / m.net_usage * 100:.2f}%",
         "allocator_allocated": used,
         "allocator_active": used,
         "allocator_resident": used,
         "total_system_memory": _total_system_memory(),
         "total_system_memory_human": bytes_to_human(_total_system_memory()),
-        **_scripting(),
+        **_scripting(s.scripting),
         "maxmemory": s.config.maxmemory,
         "maxmemory_human": bytes_to_human(s.config.maxmemory),
         "maxmemory_policy": s.config.maxmemory_policy,
@@ -74,30 +173,20 @@ def info_memory(s: Server) -> Mapping[str, object]:
         "mem_allocator": "jemalloc-5.3.0",
         "active_defrag_running": 0,
         "lazyfree_pending_objects": 0,
-        "lazyfreed_objects": 0,
+        "lazyfreed_objects": s.stat_lazyfreed_objects,
     }
 
 
-def _tables(s: Server) -> int:
-    """Bytes of the key tables: entries, buckets, and the headers of the values."""
-    total = 0
-    for db in s.databases:
-        total += len(db.dict) * (SIZEOF_DICT_ENTRY + SIZEOF_ROBJ)
-        total += len(db.expires) * SIZEOF_DICT_ENTRY
-        total += (db.dict.slots() + db.expires.slots()) * SIZEOF_POINTER
-    return total
-
-
-def _scripting() -> dict[str, object]:
+def _scripting(scripting: Scripting) -> dict[str, object]:
     total = MEMORY_LUA + MEMORY_FUNCTIONS
     return {
         "used_memory_lua": MEMORY_LUA,
         "used_memory_vm_eval": MEMORY_LUA,
         "used_memory_lua_human": bytes_to_human(MEMORY_LUA),
         "used_memory_scripts_eval": 0,
-        "number_of_cached_scripts": 0,
-        "number_of_functions": 0,
-        "number_of_libraries": 0,
+        "number_of_cached_scripts": len(scripting.scripts),
+        "number_of_functions": len(scripting.functions.functions),
+        "number_of_libraries": len(scripting.functions.libraries),
         "used_memory_vm_functions": MEMORY_FUNCTIONS,
         "used_memory_vm_total": total,
         "used_memory_vm_total_human": bytes_to_human(total),

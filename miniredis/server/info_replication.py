@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from miniredis.server.repl_link import LOCALHOST, ONLINE
+from miniredis.server.repl_slave import ONLINE
 from miniredis.server.replication import STATE_TRANSFER
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ def info_replication(s: Server) -> Mapping[str, object]:
     for i, link in enumerate(repl.slaves):
         lag = now - link.repl_ack_time if link.replstate == ONLINE else 0
         fields[f"slave{i}"] = (
-            f"ip={LOCALHOST},port={link.replica.config.port},state={link.replstate},"
+            f"ip={link.host},port={link.port},state={link.replstate},"
             f"offset={link.repl_ack_off},lag={lag}"
         )
     backlog = repl.backlog
     return fields | {
-        "master_failover_state": "no-failover",
+        "master_failover_state": repl.failover.state,
         "master_replid": s.replid,
         "master_replid2": repl.replid2,
         "master_repl_offset": repl.master_repl_offset,

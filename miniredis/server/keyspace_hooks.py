@@ -8,6 +8,7 @@ Redis: spread over server.c, db.c, notify.c, evict.c and expire.c.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
@@ -30,11 +31,14 @@ from miniredis.probe import Probe
 from miniredis.server.blocked import Blocking
 from miniredis.server.config_numbers import memtoull
 from miniredis.server.events import publish_keyspace_event
+from miniredis.server.evict import Eviction
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.multi import touch_all_watched_keys_in_db, touch_watched_key
-from miniredis.server.pause import ClientPause
+from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_WRITE, ClientPause
 from miniredis.server.propagation import Propagation
+from miniredis.server.script import Scripting
 from miniredis.server.stats import Stats
+from miniredis.server.tracking import Tracking
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -63,6 +67,10 @@ class KeyspaceHooks(Stats):
     slave_keys_with_expire: SlaveKeysWithExpire
     writable_replica: bool
     quicklist_packed_threshold: int
+    lock: threading.RLock
+    scripting: Scripting
+    tracking: Tracking
+    eviction: Eviction
     ttl_clock_frozen: bool
 
     # -- the clock --------------------------------------------------------------------
@@ -138,9 +146,41 @@ class KeyspaceHooks(Stats):
             self.probe.keyspace_event(event, key, dbid)
         publish_keyspace_event(cast("Server", self), type, event, key, dbid)
 
-    def signal_modified_key(self, db: RedisDb, key: bytes) -> None:
-        """*key* was changed: whoever watches it must know. db.c: signalModifiedKey()"""
+    def pause_clients(self, end_ms: int, write_only: bool) -> None:
+        """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
+        self.pause.pause(end_ms, CLIENT_PAUSE_WRITE if write_only else CLIENT_PAUSE_ALL)
+
+    def signal_modified_key(self, db: RedisDb, key: bytes, *, by_server: bool = False) -> None:
+        """*key* was changed: whoever watches or tracks it must know. db.c: signalModifiedKey()
+
+        *by_server*: no client did it (expiry).
+        """
         touch_watched_key(db, key)
+        if self.tracking.active:
+            self.tracking.invalidate_key(key, None if by_server else self.running_client())
+        if self.eviction.maxmemory:
+            self.eviction.account.note(db, key)
+
+    @property
+    def hears_changes(self) -> bool:
+        """Whether changes of all keys are to be signalled, watched or not."""
+        return self.tracking.active or self.eviction.maxmemory > 0
+
+    def update_signals(self) -> None:
+        """Note in each database whether changes are to be signalled."""
+        for db in self.databases:
+            db.update_signals(self.hears_changes)
+
+    def running_client(self) -> Client | None:
+        """The client whose command runs; in a script the one that stands for it."""
+        scripting = self.scripting
+        return self.current_client if scripting.running is None else scripting.client
+
+    def end_turn(self) -> None:
+        """The transport of a client with ``turn_open`` has no more commands at hand."""
+        if self.tracking.has_news:
+            with self.lock:
+                self.tracking.broadcast_invalidation_messages()
 
     def signal_key_as_ready(self, db: RedisDb, key: bytes, type: int) -> None:
         """*key* has got a value that somebody may wait for. blocked.c: signalKeyAsReady()"""
@@ -157,6 +197,10 @@ class KeyspaceHooks(Stats):
             touch_all_watched_keys_in_db(db, None)
             if self.probed:
                 self.probe.emptied(db.id)
+        if self.tracking.active:
+            self.tracking.invalidate_keys_on_flush()
+        if self.eviction.maxmemory:
+            self.eviction.account.begin_anew()
         if databases is self.databases:
             self.slave_keys_with_expire.flush()
         return sum(db.empty() for db in databases)
@@ -184,6 +228,8 @@ class KeyspaceHooks(Stats):
             self.blocking.scan_database_for_deleted_streams(db1, db2)
             self.blocking.scan_database_for_deleted_streams(db2, db1)
             db1.swap(db2)
+            if self.eviction.maxmemory:
+                self.eviction.account.begin_anew()
             self.blocking.scan_database_for_ready_keys(db1)
             self.blocking.scan_database_for_ready_keys(db2)
             if self.probed:

@@ -14,6 +14,7 @@ from miniredis.keyspace.db import RedisDb
 from miniredis.probe import SILENT, Probe, members, together
 
 if TYPE_CHECKING:
+    from miniredis.server.client import Client
     from miniredis.server.history import HistoryRecorder
     from miniredis.server.life import History
     from miniredis.server.server import Server
@@ -29,6 +30,7 @@ class Listeners:
     clock: Clock
     databases: list[RedisDb]
     lock: threading.RLock
+    monitors: list[Client]
     stat_numcommands: int
     _probe: Probe = SILENT  # all of them together
     _more_probes: tuple[Probe, ...] = ()  # those that came by add_probe()
@@ -67,6 +69,17 @@ class Listeners:
         with self.lock:
             self._more_probes = tuple(p for p in self._more_probes if p not in gone)
             self.probe = together(*(p for p in members(self._probe) if p not in gone))
+
+    def start_monitoring(self, c: Client) -> None:
+        """Send *c* every command from now on: MONITOR."""
+        self.monitors.append(c)
+        self.update_listeners()
+
+    def stop_monitoring(self, c: Client) -> None:
+        """Send *c* no commands any more."""
+        if c in self.monitors:
+            self.monitors.remove(c)
+            self.update_listeners()
 
     def record_history(
         self,

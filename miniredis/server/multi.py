@@ -99,7 +99,8 @@ def exec_command(c: Client) -> Reply:
     stream: list[Reply] = []
     try:
         for queued, args in c.mstate.commands:
-            reply = server.call(c, queued, args)
+            refused = server.acl.refuse_in_exec(c, queued, args) if server.acl.active else None
+            reply = server.call(c, queued, args) if refused is None else refused
             if len(outbox) > before:
                 messages = [outbox.pop() for _ in range(len(outbox) - before)][::-1]
                 if not closing:
@@ -156,6 +157,7 @@ def watch_for_key(c: Client, key: bytes) -> None:
     watched = WatchedKey(key, c.db, c, c.db.key_is_expired(key))
     c.watched_keys.append(watched)
     c.db.watched_keys.setdefault(key, []).append(watched)
+    c.db.signals = True
 
 
 def unwatch_all_keys(c: Client) -> None:
@@ -165,6 +167,7 @@ def unwatch_all_keys(c: Client) -> None:
         watchers.remove(watched)
         if not watchers:
             del watched.db.watched_keys[watched.key]
+            watched.db.update_signals(c.server.hears_changes)
     c.watched_keys.clear()
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections import deque
 
+from miniredis.server.command_stream import resp_command
+
 
 class ReplBacklog:
     """Commands with their sizes in bytes. ``offset`` is that of the first byte kept."""
@@ -28,13 +30,23 @@ class ReplBacklog:
             self.histlen -= oldest
             self.offset += oldest
 
-    def since(self, psync_offset: int) -> list[tuple[list[bytes], int]] | None:
-        """Commands with sizes from byte *psync_offset* on; None if they are not all here.
+    def holds(self, psync_offset: int) -> bool:
+        """Whether all is here from byte *psync_offset* on.
 
-        O(commands kept). replication.c: masterTryPartialResynchronization()
+        replication.c: masterTryPartialResynchronization()
         """
-        if not self.offset <= psync_offset <= self.offset + self.histlen:
-            return None
+        return self.offset <= psync_offset <= self.offset + self.histlen
+
+    def bytes_since(self, psync_offset: int) -> bytes:
+        """The stream from byte *psync_offset* on, which may be inside of a command.
+
+        O(bytes kept). replication.c: addReplyReplicationBacklog()
+        """
+        kept = b"".join(resp_command(argv) for _, argv in self._items)
+        return kept[psync_offset - self.offset :]
+
+    def since(self, psync_offset: int) -> list[tuple[list[bytes], int]]:
+        """Commands with sizes from byte *psync_offset* on. O(commands kept)."""
         at, missed = self.offset, []
         for size, argv in self._items:
             if at >= psync_offset:

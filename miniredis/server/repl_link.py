@@ -4,27 +4,26 @@ Redis has a socket here, over which the replica asks, the primary answers with a
 or with what was missed, and then sends its stream for ever. Here the request takes no
 time and each message, either way, takes ``link_delay_ms`` of the clock.
 
-Redis: ``replstate``, ``repl_ack_off`` of a client in server.h; replication.c.
+Redis: replication.c.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import CLIENT_SLAVE, CLIENT_UNAUTHENTICATED
-from miniredis.keyspace.rdb import SavedDb
+from miniredis.keyspace.rdb import SavedDb, rdb_save_db
 from miniredis.server.channel import Channel
+from miniredis.server.repl_master_link import MasterLink
+from miniredis.server.repl_slave import ONLINE, Slave
 
 if TYPE_CHECKING:
-    from miniredis.server.client import Client
+    from miniredis.server.repl_backlog import ReplBacklog
     from miniredis.server.server import Server
 
 LOCALHOST = "127.0.0.1"
-
-# States of a replica as its primary sees it. replication.c: replstateToString()
-SEND_BULK = "send_bulk"  # the data set is on its way
-ONLINE = "online"
 
 
 @dataclass(slots=True)
@@ -35,6 +34,7 @@ class FullResync:
     offset: int
     databases: list[SavedDb]
     repl_stream_db: int  # the database that the stream goes on in
+    functions: list[bytes]  # the code of each library
 
 
 @dataclass(slots=True)
@@ -64,18 +64,19 @@ class Hangup:
     """The other end has closed the connection."""
 
 
-class ReplLink:
-    """One connection. ``slave`` is the client that the primary sees."""
+class ReplLink(Slave, MasterLink):
+    """One connection, seen from both ends."""
 
     def __init__(self, master: Server, replica: Server) -> None:
+        super().__init__(
+            master.create_client(
+                f"{LOCALHOST}:{replica.config.port}", f"{LOCALHOST}:{master.config.port}"
+            )
+        )
         self.master = master
         self.replica = replica
-        self.replstate = SEND_BULK
-        self.repl_ack_off = 0
-        self.repl_ack_time = 0  # Unix seconds
-        self.slave: Client = master.create_client(
-            f"{LOCALHOST}:{replica.config.port}", f"{LOCALHOST}:{master.config.port}"
-        )
+        self.host = LOCALHOST
+        self.port: int = replica.config.port
         self.slave.flags = self.slave.flags & ~CLIENT_UNAUTHENTICATED | CLIENT_SLAVE
         self.slave.on_close = self.close_from_master
         self.to_replica = Channel(replica, replica.repl.message_from_master)
@@ -85,9 +86,32 @@ class ReplLink:
         """Send the replica something."""
         self.to_replica.send(message, self.replica.repl.link_delay_us)
 
+    def send_data_set(self, offset: int, repl_stream_db: int) -> None:
+        master = self.master
+        saved = [rdb_save_db(db, copy=True) for db in master.databases]
+        libraries = master.scripting.functions.libraries.values()
+        functions = [library.code for library in libraries]
+        self.to_slave(FullResync(master.replid, offset, saved, repl_stream_db, functions))
+
+    def send_missed(self, backlog: ReplBacklog, psync_offset: int) -> None:
+        self.replstate = ONLINE
+        self.repl_ack_time = self.master.repl.unixtime()
+        self.to_slave(Continue(self.master.replid))
+        for argv, size in backlog.since(psync_offset):
+            self.to_slave(StreamCommand(argv, size))
+
+    def send_command(self, argv: Sequence[bytes], size: int) -> None:
+        self.to_slave(StreamCommand(list(argv), size))
+
     def ack(self, offset: int) -> None:
         """Tell the primary how far the replica is. replication.c: replicationSendAck()"""
         self.to_master.send(Ack(offset), self.replica.repl.link_delay_us)
+
+    def hold(self) -> None:
+        self.to_replica.held = True
+
+    def release(self) -> None:
+        self.to_replica.release()
 
     def close_from_master(self) -> None:
         """The primary hangs up: what is on its way to the replica still arrives there."""

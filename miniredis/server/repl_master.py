@@ -8,18 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from miniredis.keyspace.rdb import rdb_save_db
+from miniredis.commands.client_flags import CLIENT_CLOSE_AFTER_REPLY, CLIENT_SLAVE
 from miniredis.server.command_stream import resp_command_size, select_command
+from miniredis.server.failover import Failover
 from miniredis.server.repl_backlog import ReplBacklog
-from miniredis.server.repl_link import (
-    ONLINE,
-    Ack,
-    Continue,
-    FullResync,
-    Hangup,
-    ReplLink,
-    StreamCommand,
-)
+from miniredis.server.repl_link import Ack, Hangup
+from miniredis.server.repl_slave import ONLINE, Slave
+from miniredis.server.repl_socket import SlaveOptions, SocketSlave
 from miniredis.server.repl_wait import ClientsWaitingAcks
 from miniredis.server.stats import NO_ID
 
@@ -42,7 +37,7 @@ class MasterSide:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self.slaves: list[ReplLink] = []
+        self.slaves: list[Slave] = []
         self.streams: list[Callable[[list[bytes]], None]] = []
         self.backlog: ReplBacklog | None = None
         self.master_repl_offset = 0
@@ -51,11 +46,16 @@ class MasterSide:
         self.second_replid_offset = -1
         self.good_slaves_count = 0
         self.waits = ClientsWaitingAcks(server)
+        self.failover = Failover(server)
         self.no_slaves_since = server.us // US_PER_SECOND  # Unix seconds
 
     def unixtime(self) -> int:
         """The cached clock in seconds."""
         return self.server.us // US_PER_SECOND
+
+    def has_history(self) -> bool:
+        """Whether a file says where the stream stands. rdb.c: rdbPopulateSaveInfo()"""
+        return self.backlog is not None
 
     def has_listeners(self) -> bool:
         """Whether anybody is fed, or might come back for what was missed."""
@@ -75,39 +75,68 @@ class MasterSide:
 
     # -- a replica comes ---------------------------------------------------------------
 
-    def sync(self, link: ReplLink, replid: str, psync_offset: int) -> None:
+    def sync(self, link: Slave, replid: str, psync_offset: int) -> None:
         """Answer a replica that asks to go on from byte *psync_offset* of history *replid*.
 
         replication.c: syncCommand()
         """
-        missed = self._partial_resync(replid, psync_offset)
-        self.slaves.append(link)
-        if missed is not None:
+        backlog = self.backlog
+        partial = backlog is not None and self._may_go_on(backlog, replid, psync_offset)
+        if partial:
+            assert backlog is not None
             self.server.stat_sync_partial_ok += 1
-            link.replstate = ONLINE
-            link.repl_ack_time = self.unixtime()
-            link.to_slave(Continue(self.server.replid))
-            for argv, size in missed:
-                link.to_slave(StreamCommand(argv, size))
+            self.slaves.append(link)
+            link.send_missed(backlog, psync_offset)
         else:
-            self.server.stat_sync_partial_err += replid != FULL_RESYNC
+            self.server.stat_sync_partial_err += not replid.startswith(FULL_RESYNC)
             self._full_resync(link)
         self.refresh_good_slaves_count()
         self.server.update_listeners()
 
-    def _partial_resync(
-        self, replid: str, psync_offset: int
-    ) -> list[tuple[list[bytes], int]] | None:
-        """What the replica has missed, or None if it needs everything.
+    def sync_socket(self, c: Client, replid: str | None, psync_offset: int) -> None:
+        """Make a client a replica; *replid* is None if it only knows SYNC.
+
+        One that wants the file alone gets it and is no replica. replication.c: syncCommand()
+        """
+        slave = SocketSlave(c, psync=replid is not None)
+        if slave.options.rdb_only:
+            slave.send_data_set(self.master_repl_offset, self.repl_stream_db())
+            c.flags = c.flags & ~CLIENT_SLAVE | CLIENT_CLOSE_AFTER_REPLY
+            return
+        self.sync(slave, FULL_RESYNC if replid is None else replid, psync_offset)
+
+    def options_of(self, c: Client) -> SlaveOptions:
+        """What REPLCONF has told of a client, to be added to."""
+        if c.slave_options is None:
+            c.slave_options = SlaveOptions()
+        return c.slave_options
+
+    def ack_from(self, c: Client, offset: int) -> None:
+        """A replica says how far it is: REPLCONF ACK. replication.c: replconfCommand()"""
+        for link in self.slaves:
+            if link.slave is c:
+                self.message_from(link, Ack(max(offset, link.repl_ack_off)))
+
+    def empty_request(self, c: Client) -> None:
+        """An empty line shows that a replica lives, while it loads the file.
+
+        networking.c: processInlineBuffer()
+        """
+        if c.flags & CLIENT_SLAVE:
+            for link in self.slaves:
+                if link.slave is c:
+                    link.repl_ack_time = self.unixtime()
+
+    def _may_go_on(self, backlog: ReplBacklog, replid: str, psync_offset: int) -> bool:
+        """Whether the replica needs only what it has missed.
 
         replication.c: masterTryPartialResynchronization()
         """
+        replid = replid.lower()
         old = replid == self.replid2 and psync_offset <= self.second_replid_offset
-        if self.backlog is None or not (replid == self.server.replid or old):
-            return None
-        return self.backlog.since(psync_offset)
+        return (replid == self.server.replid or old) and backlog.holds(psync_offset)
 
-    def _full_resync(self, link: ReplLink) -> None:
+    def _full_resync(self, link: Slave) -> None:
         """Send the data set as it is now. The stream begins anew with a SELECT."""
         self.server.stat_sync_full += 1
         if self.backlog is None:
@@ -117,10 +146,8 @@ class MasterSide:
             self.backlog = ReplBacklog(self.master_repl_offset)
         repl_stream_db = self.repl_stream_db()
         self.slaveseldb = -1
-        saved = [rdb_save_db(db, copy=True) for db in self.server.databases]
-        link.to_slave(
-            FullResync(self.server.replid, self.master_repl_offset, saved, repl_stream_db)
-        )
+        self.slaves.append(link)
+        link.send_data_set(self.master_repl_offset, repl_stream_db)
 
     def repl_stream_db(self) -> int:
         """The database in which the stream stands. rdb.c: rdbPopulateSaveInfo()"""
@@ -150,9 +177,9 @@ class MasterSide:
         self.backlog.feed(argv, size, self.server.config.repl_backlog_size)
         for link in self.slaves:
             self.server.stat_net_repl_output_bytes += size
-            link.to_slave(StreamCommand(argv, size))
+            link.send_command(argv, size)
 
-    def message_from(self, link: ReplLink, message: Ack | Hangup) -> None:
+    def message_from(self, link: Slave, message: Ack | Hangup) -> None:
         """A replica has said something."""
         if isinstance(message, Hangup):
             self.server.kill_client(link.slave)
@@ -208,11 +235,14 @@ class MasterSide:
         """
         config = self.server.config
         listened = self.server.masterhost is None and bool(self.slaves or self.streams)
+        self.failover.update()
+        if self.failover.end_time and self.server.pause.check_timeout():
+            listened = False  # no ping may make the stream longer
         if listened and loops % config.repl_ping_replica_period == 0:
             self._feed([b"ping"])
         for link in list(self.slaves):
             silent = self.unixtime() - link.repl_ack_time
-            if link.replstate == ONLINE and silent > config.repl_timeout:
+            if link.replstate == ONLINE and link.acknowledges and silent > config.repl_timeout:
                 self.server.kill_client(link.slave)
         if self.backlog is not None and not self.slaves and self.server.masterhost is None:
             idle = self.unixtime() - self.no_slaves_since

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from miniredis.commands.blocking import BLOCKED_WAIT, BlockingState
 from miniredis.reply import BLOCKED, Blocked
-from miniredis.server.repl_link import ONLINE
+from miniredis.server.repl_slave import ONLINE
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client

@@ -6,8 +6,9 @@ expired one answers as missing until the primary's DEL arrives. A server that be
 primary takes over the duty to expire; one that becomes a replica lays it down.
 
 Servers reach each other if they were made with ``replica_of`` of one family: they share
-the lock and the list of *peers*, and are told apart by their ``port``. Any other address
-is that of a machine that does not answer: the link stays down.
+the lock and the list of *peers*, and are told apart by their ``port``. A server behind a
+TCP port reaches any other address too, by its :attr:`Replication.connector`; without one
+that is a machine that does not answer, and the link stays down.
 
 Redis: the half "SLAVE" of replication.c.
 """
@@ -29,7 +30,6 @@ from miniredis.reply import BLOCKED, Reply
 from miniredis.server.repl_backlog import ReplBacklog
 from miniredis.server.repl_link import (
     LOCALHOST,
-    ONLINE,
     Continue,
     FullResync,
     Hangup,
@@ -37,6 +37,8 @@ from miniredis.server.repl_link import (
     StreamCommand,
 )
 from miniredis.server.repl_master import FULL_RESYNC, MasterSide
+from miniredis.server.repl_master_link import Connector, MasterLink
+from miniredis.server.repl_slave import ONLINE
 
 if TYPE_CHECKING:
     from miniredis.server.client import Client
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 # States of the link to the primary, as ROLE names them. server.h: REPL_STATE_*
 STATE_NONE = "none"
 STATE_CONNECT = "connect"  # to be connected by the next cron
+STATE_CONNECTING = "connecting"  # the primary is called
 STATE_HANDSHAKE = "handshake"  # has asked, and may go on where it was
 STATE_TRANSFER = "sync"  # the data set is on its way
 STATE_CONNECTED = "connected"
@@ -75,7 +78,8 @@ class Replication(MasterSide):
         self.masterport = 0
         self.link_delay_us = 0
         self.repl_state = STATE_NONE
-        self.link: ReplLink | None = None
+        self.link: MasterLink | None = None
+        self.connector: Connector | None = None  # of a server that has a network
         self.master: Client | None = None
         self.cached_master: CachedMaster | None = None
         self.reploff = self.read_reploff = 0
@@ -154,15 +158,50 @@ class Replication(MasterSide):
             return
         self.repl_state = STATE_CONNECT
         peer = self.find_peer(server.masterhost, self.masterport)
-        if peer is None or peer.closing or not peer.repl.serves_replicas():
-            return
-        self.link = ReplLink(peer, server)
         cached = self.cached_master
         replid, offset = (cached.replid, cached.reploff + 1) if cached else (FULL_RESYNC, -1)
+        if peer is None and self.connector is not None:
+            self.repl_state = STATE_CONNECTING
+            self.link = self.connector(server.masterhost, self.masterport, replid, offset)
+            return
+        if peer is None or peer.closing:
+            return
+        if self.failover.in_progress:
+            self._hand_over_to(peer)
+        if not peer.repl.serves_replicas():
+            return
+        link = self.link = ReplLink(peer, server)
         full_before = peer.stat_sync_full
-        peer.repl.sync(self.link, replid, offset)
+        peer.repl.sync(link, replid, offset)
         full = peer.stat_sync_full > full_before
         self.repl_state = STATE_TRANSFER if full else STATE_HANDSHAKE
+
+    def _hand_over_to(self, peer: Server) -> None:
+        """Ask a replica of ours to be a primary: ``PSYNC <id> <offset> FAILOVER``."""
+        accepted = peer.masterhost is not None and peer.replid == self.server.replid
+        if accepted:
+            peer.repl.unset_master()
+        self.failover.answered(accepted)
+
+    def link_in_handshake(self, link: MasterLink) -> None:
+        """The primary has taken the call."""
+        if link is self.link:
+            self.repl_state = STATE_HANDSHAKE
+
+    def link_in_transfer(self, link: MasterLink) -> None:
+        """The primary is going to send a file."""
+        if link is self.link:
+            self.repl_state = STATE_TRANSFER
+
+    def link_lost(self, link: MasterLink) -> None:
+        """The connection is gone. Before it was up, the cron tries again; else it is now."""
+        if link is not self.link:
+            return
+        if self.master is not None:
+            self._drop_link()
+        else:
+            self.link = None
+            self.repl_state = STATE_CONNECT
 
     @property
     def connected(self) -> bool:
@@ -236,20 +275,50 @@ class Replication(MasterSide):
         the cursor of the expire cycle begin at 0.
         """
         server = self.server
-        self.cached_master = None
-        self.disconnect_slaves()
-        server.empty_data(server.databases)
+        self._empty()
         server.loading = True
+        for code in sync.functions:
+            server.scripting.functions.load(code, replace=False)
         for db, saved in zip(server.databases, sync.databases, strict=False):
-            rdb_load_db(db, saved, server.now_ms(), server.access_time_after_load())
+            rdb_load_db(db, saved, None, server.access_time_after_load())
         server.loading = False
         server.rdb_last_load_keys_expired = 0
         server.rdb_last_load_keys_loaded = sum(len(db) for db in server.databases)
-        server.replid = sync.replid
-        self.master_repl_offset = sync.offset
+        self._begin_history(sync.replid, sync.offset, sync.repl_stream_db)
+
+    def load_file(self, replid: str, offset: int, data: bytes) -> None:
+        """Replace all data by an RDB file of the primary, and go on at byte *offset*.
+
+        RdbError, with nothing changed, if the file is not usable. O(bytes).
+        replication.c: readSyncBulkPayload()
+        """
+        server = self.server
+        file = server.persistence.read(data)
+        libraries = server.persistence.read_libraries(file)
+        self._empty()
+        server.loading = True
+        try:
+            server.persistence.load(file, libraries)
+        finally:
+            server.loading = False
+        stream_db = file.aux.get(b"repl-stream-db", b"0")
+        dbid = int(stream_db) if stream_db.isdigit() else 0
+        self._begin_history(replid, offset, min(dbid, len(server.databases) - 1))
+
+    def _empty(self) -> None:
+        """Make room for the primary's data; our replicas must ask anew."""
+        self.cached_master = None
+        self.disconnect_slaves()
+        self.server.persistence.empty()
+
+    def _begin_history(self, replid: str, offset: int, stream_db: int) -> None:
+        """Take over the primary's history. replication.c: replicationCreateMasterClient()"""
+        server = self.server
+        server.replid = replid
+        self.master_repl_offset = offset
         self.clear_replication_id2()
         self.backlog = ReplBacklog(self.master_repl_offset)
-        self._connected(server.databases[sync.repl_stream_db], sync.offset)
+        self._connected(server.databases[stream_db], offset)
         self.send_ack()
 
     def _go_on(self, reply: Continue) -> None:
@@ -295,7 +364,7 @@ class Replication(MasterSide):
         reply = server.process_command(c, command.argv)
         if reply is BLOCKED:
             if self.link is not None:
-                self.link.to_replica.held = True
+                self.link.hold()
             return
         self._applied(c, reply)
 
@@ -306,7 +375,7 @@ class Replication(MasterSide):
             return
         self._applied(c, c.outbox.pop())
         if link is not None and link is self.link:
-            link.to_replica.release()
+            link.release()
 
     def send_ack(self) -> None:
         """Tell the primary how far we are, if there is a link. replication.c:
@@ -347,6 +416,10 @@ class Replication(MasterSide):
             silent_us = self.server.us - master.lastinteraction_us
             if silent_us // 1_000_000 > self.server.config.repl_timeout:
                 self.server.kill_client(master)
+        link = self.link
+        if link is not None and link.is_silent(self.server.us, self.server.config.repl_timeout):
+            link.close_from_replica()
+            self.link_lost(link)
         if self.repl_state == STATE_CONNECT:
             self.connect_with_master()
         self.send_ack()
@@ -358,7 +431,7 @@ class Replication(MasterSide):
         host = self.server.masterhost
         if host is None:
             online = [
-                [LOCALHOST.encode(), b"%d" % link.replica.config.port, b"%d" % link.repl_ack_off]
+                [link.host.encode(), b"%d" % link.port, b"%d" % link.repl_ack_off]
                 for link in self.slaves
                 if link.replstate == ONLINE
             ]

@@ -26,7 +26,7 @@ from miniredis.commands.client_flags import (
     PROPAGATE_BOTH,
 )
 from miniredis.commands.table import Command, lookup
-from miniredis.errors import CommandError
+from miniredis.errors import CommandError, ServerClosedError
 from miniredis.scripting.convert import to_reply
 from miniredis.scripting.errors import ScriptError
 from miniredis.scripting.flags import (
@@ -211,13 +211,15 @@ class Scripting:
     def _count_errors(self, reply: list[Any]) -> bool:
         """Count the errors inside an array that a script has returned; whether there are any."""
         found = False
-        for item in reply:
-            if item.__class__ is list:
-                found |= self._count_errors(item)
-            elif item.__class__ is CommandError:
-                found = True
-                if not item.counted:
-                    self.server.count_error(item)
+        arrays = [reply]
+        while arrays:
+            for item in arrays.pop():
+                if item.__class__ is list:
+                    arrays.append(item)
+                elif item.__class__ is CommandError:
+                    found = True
+                    if not item.counted:
+                        self.server.count_error(item)
         return found
 
     def prepare_for_run(self, run: ScriptRun, flags: ScriptFlags) -> None:
@@ -288,19 +290,25 @@ class Scripting:
     def process_events_while_blocked(self) -> None:
         """Let other clients speak in the middle of a script.
 
+        To the commands that they may send, the script's command is one that they are nested
+        in (``fixed_time_expire``): so what the script has changed so far is not propagated
+        before its end. Time events do not run, see ``Server.process_events()``.
+
+        Raises :class:`ServerClosedError` after a SHUTDOWN.
+
         networking.c: processEventsWhileBlocked()
         """
         server = self.server
-        saved = server.current_client, server.fixed_time_expire, server.in_exec
-        mstime = server.mstime
-        server.current_client, server.fixed_time_expire, server.in_exec = None, 0, False
+        saved = server.current_client, server.in_exec, server.us, server.mstime
+        server.current_client, server.in_exec = None, False
         try:
             for turn in self.while_blocked:
                 turn()
             server.unblocked.wait(BUSY_POLL_S)  # gives the lock away
         finally:
-            server.current_client, server.fixed_time_expire, server.in_exec = saved
-            server.mstime = mstime
+            server.current_client, server.in_exec, server.us, server.mstime = saved
+        if server.closed:
+            raise ServerClosedError("this miniredis server was closed")
 
     def kill(self, is_eval: bool) -> None:
         """Ask the running script to end. script.c: scriptKill()"""
@@ -351,7 +359,7 @@ class Scripting:
             return CommandError("ERR Wrong number of args calling Redis command from script")
         if self.deny_scripts and "noscript" in cmd.flags:
             return CommandError("ERR This Redis command is not allowed from script")
-        return refused_command(self.server, run, cmd)
+        return refused_command(self.server, run, cmd, argv)
 
     def _count_rejected(self, cmd: Command | None, error: CommandError) -> None:
         server = self.server

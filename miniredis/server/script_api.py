@@ -160,16 +160,17 @@ class RedisApi:
         run.repl = flags
 
     def _redis_acl_check_cmd(self, *args: Any) -> bool:
-        self._need_run("acl_check_cmd")
+        run = self._need_run("acl_check_cmd")
         argv = [_text(arg) for arg in args]
         if not argv:
             raise RedisError("ERR Please specify at least one argument for this redis lib call")
         words = [word for word in argv if word is not None]
         if len(words) != len(argv):
             raise RedisError("ERR Lua redis lib command arguments must be strings or integers")
-        if lookup(words) is None:
+        cmd = lookup(words)
+        if cmd is None:
             raise RedisError("ERR Invalid command passed to redis.acl_check_cmd()")
-        return True
+        return self.scripting.server.acl.check(run.caller, cmd, words) is None
 
 
 def _number(value: Any) -> float | None:

@@ -1,4 +1,4 @@
-"""What a script may not do on a replica, or on a primary that lacks replicas.
+"""What a script may not do on a replica, or on a primary that lacks replicas or memory.
 
 Redis: ``scriptPrepareForRun()``, ``scriptVerifyWriteCommandAllow()`` and
 ``scriptVerifyAllowStale()`` in script.c.
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import CLIENT_MASTER
 from miniredis.errors import CommandError
-from miniredis.scripting.flags import ALLOW_STALE, NO_WRITES, ScriptFlags
+from miniredis.scripting.flags import ALLOW_OOM, ALLOW_STALE, NO_WRITES, ScriptFlags
 from miniredis.server.checks import MASTERDOWN, NOREPLICAS, READONLY
+from miniredis.server.evict import OOM
 
 if TYPE_CHECKING:
     from miniredis.commands.table import Command
@@ -44,23 +45,37 @@ def refused_writer(server: Server, caller: Client, flags: ScriptFlags) -> Comman
         return CommandError("ERR Can not execute a script with write flag using *_ro command.")
     if not server.repl.good_replicas_status():
         return CommandError(NOREPLICAS)
+    if server.eviction.out_of_memory and ALLOW_OOM not in flags:
+        return CommandError(
+            "OOM allow-oom flag is not set on the script, can not run it when used memory > "
+            "'maxmemory'"
+        )
     return None
 
 
-def refused_command(server: Server, run: ScriptRun, cmd: Command) -> CommandError | None:
+def refused_command(
+    server: Server, run: ScriptRun, cmd: Command, argv: list[bytes]
+) -> CommandError | None:
     """Why a command of a script may not run here. A script that has changed something is
     not stopped halfway.
     """
     if server.repl.is_stale() and "stale" not in cmd.flags:
         return CommandError("ERR Can not execute the command on a stale replica")
+    if server.acl.active:
+        denied = server.acl.refuse_in_script(run.caller, cmd, argv)
+        if denied is not None:
+            return denied
     if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
         return CommandError("ERR Write commands are not allowed from read-only scripts.")
     if not cmd.is_write or run.wrote:
-        return None
+        return None  # only commands that write have the flag denyoom
     if _is_read_only(server, run.caller):
         return CommandError(READONLY)
     if not server.repl.good_replicas_status():
         return CommandError(NOREPLICAS)
+    out_of_memory = server.eviction.out_of_memory and not run.allow_oom
+    if out_of_memory and "denyoom" in cmd.flags and not run.caller.flags & CLIENT_MASTER:
+        return CommandError(OOM)
     return None
 
 

@@ -29,7 +29,6 @@ from miniredis.keyspace.db import RedisDb
 from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
-    CycleReport,
     ExpireEngine,
     StaleGate,
 )
@@ -38,6 +37,7 @@ from miniredis.keyspace.quicklist import PACKED_THRESHOLD
 from miniredis.keyspace.writable_replica import SlaveKeysWithExpire
 from miniredis.probe import SILENT, Probe, hears
 from miniredis.reply import BLOCKED, NO_REPLY, Reply
+from miniredis.server.acl import Acl
 from miniredis.server.arguments import (
     check_clock,
     check_options,
@@ -48,17 +48,17 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
+from miniredis.server.evict import Eviction
 from miniredis.server.idle import IdleTime
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor
 from miniredis.server.listeners import Listeners
+from miniredis.server.migrate import Dial, MigrateSockets
 from miniredis.server.monitor import replication_feed_monitors
 from miniredis.server.multi import unwatch_all_keys
 from miniredis.server.outside import Outside
 from miniredis.server.pause import (
-    CLIENT_PAUSE_ALL,
     CLIENT_PAUSE_OFF,
-    CLIENT_PAUSE_WRITE,
     ClientPause,
 )
 from miniredis.server.propagation import Propagation
@@ -66,15 +66,17 @@ from miniredis.server.repl_family import join_family
 from miniredis.server.repl_link import LOCALHOST
 from miniredis.server.replication import Replication
 from miniredis.server.replication_api import ReplicationApi
+from miniredis.server.saving import Saving
 from miniredis.server.script import Scripting
 from miniredis.server.slowlog import SlowLog
+from miniredis.server.tracking import Tracking
 from miniredis.structs.ae import EventLoop
 from miniredis.structs.hashing import HashFunction, fast_hash
 
 IDLE_CRONS_ENOUGH = 100  # missed cron runs without a deletion after which the rest is skipped
 
 
-class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
+class Server(Outside, Saving, ReplicationApi, Listeners, KeyspaceHooks):
     """A Redis server in this process.
 
     *clock* is a :class:`SystemClock` (default) or :class:`VirtualClock`. *seed* decides
@@ -93,6 +95,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
     Plain attributes carry Redis's names. All of them may be read; ``lock`` is held while
     a command or a time event runs.
     """
+
+    dial: Dial | None = None  # calls other servers, if there is a network
 
     def __init__(
         self,
@@ -120,6 +124,9 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.cost = cost or CostModel()
         self.propagation = Propagation(self)
         self.monitors: list[Client] = []
+        self.acl = Acl(self)
+        self.tracking = Tracking(self)
+        self.eviction = Eviction(self)
         self.config = Config(**config)
         self.repl_slave_ro: bool = self.config.replica_read_only
         self.masterhost: str | None = None
@@ -130,7 +137,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.repl = Replication(self, [] if replica_of is None else replica_of.repl.peers)
         self.probe = probe
         self.closing = self.closed = False
-        self.config.on_change = self.apply_config
+        self.migrate_sockets = MigrateSockets(self)
+        self.config.on_change = self.config_changed
         self.run_id = "%040x" % self.rng.getrandbits(160)
 
         self.start_us = self.us
@@ -178,9 +186,12 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.ttl_clock_frozen = engine.ttl_clock_frozen
         self.rehash_databases = engine.rehash_databases
         self._command_cache: dict[bytes, Command] = {}
+        self.saving_scheduled = False  # the cron has something to save
+        self.follow_appendonly()
         self.idle = IdleTime(self)
         self.el = EventLoop(self.clock)
         self.el.create_time_event(1, lambda: server_cron(self))
+        self.eviction.configure()
         if isinstance(self.clock, VirtualClock):
             self.clock.attach(self)
         if record_history:
@@ -202,7 +213,12 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         probe = self._probe
         self.notify_mask = NOTIFY_EVERYTHING if hears(probe, "keyspace_event") else events
         self.propagation.update_targets(hears(probe, "propagated"))
-        self.overheard = self.propagation.active or bool(self.monitors) or hears(probe, "command")
+        self.overheard = (
+            self.propagation.active
+            or bool(self.monitors)
+            or self.tracking.active
+            or hears(probe, "command")
+        )
         self.writable_replica = self.masterhost is not None and not self.repl_slave_ro
         self.hears_expires = self.probed or self.writable_replica
 
@@ -216,6 +232,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.activerehashing: bool = config.activerehashing
         self.repl_slave_ro = config.replica_read_only
         self.update_listeners()
+        self.acl.configure(config.requirepass)
         self.lazyfree_lazy_expire: bool = config.lazyfree_lazy_expire
         self.latency_monitor_threshold: int = config.latency_monitor_threshold
         self.latency_tracking: bool = config.latency_tracking
@@ -229,18 +246,22 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.slow_us = min(thresholds, default=1 << 62)
         self.refresh_lru_clock(self.mstime)
         self.update_gates()
+        if hasattr(self, "el"):  # not while the server is made
+            self.follow_appendonly()
 
     def update_gates(self) -> None:
         """Note whether any command has more to pass than existence and arity."""
         config = self.config
         self.gates = (
             self.pause.type != CLIENT_PAUSE_OFF
-            or bool(config.requirepass)
+            or self.acl.active
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
+            or self.tracking.active
+            or config.maxmemory > 0
         )
 
     # -- clients ----------------------------------------------------------------------
@@ -255,22 +276,11 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             self.free_clients_in_async_free_queue()
             c = Client(self, self.next_client_id, addr or "127.0.0.1:0", laddr or "127.0.0.1:0")
             self.next_client_id += 1
-            if self.config.requirepass:
+            if self.acl.default_needs_password():
                 c.flags |= CLIENT_UNAUTHENTICATED
             self.clients[c.id] = c
             self.stat_numconnections += 1
             return c
-
-    def client_limit_reached(self) -> bool:
-        """Whether ``maxclients`` are connected; the one that asks is counted as rejected.
-
-        networking.c: acceptCommonHandler()
-        """
-        with self.lock:
-            if len(self.clients) < self.config.maxclients:
-                return False
-            self.stat_rejected_conn += 1
-            return True
 
     def free_client_async(self, c: Client) -> None:
         """Forget a client at once, or, if something runs just now, soon.
@@ -301,32 +311,18 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             self.pause.forget(c)
             self.blocking.forget(c)
             self.stop_monitoring(c)
+            self.tracking.disable(c)
             c.outbox.clear()
             if c.flags & (CLIENT_MASTER | CLIENT_SLAVE):
                 self.repl.client_freed(c, was_blocked)
             c.flags |= CLIENT_CLOSE_AFTER_REPLY
             self.unblocked.notify_all()  # a thread that waits for this client
 
-    def start_monitoring(self, c: Client) -> None:
-        """Send *c* every command from now on: MONITOR."""
-        self.monitors.append(c)
-        self.update_listeners()
-
-    def stop_monitoring(self, c: Client) -> None:
-        """Send *c* no commands any more."""
-        if c in self.monitors:
-            self.monitors.remove(c)
-            self.update_listeners()
-
     def kill_client(self, c: Client) -> None:
         """Close another client's connection: CLIENT KILL."""
         with self.lock:
             self.free_client(c)
             c.on_close()
-
-    def pause_clients(self, end_ms: int, write_only: bool) -> None:
-        """Hold commands back until *end_ms* (Unix ms). networking.c: pauseClients()"""
-        self.pause.pause(end_ms, CLIENT_PAUSE_WRITE if write_only else CLIENT_PAUSE_ALL)
 
     # -- a command's way ----------------------------------------------------------------
 
@@ -371,6 +367,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
 
     def _after_command(self) -> None:
         """What may follow a command at once: serving who waited for it, and more."""
+        if self.scripting.is_timed_out:
+            return  # what the slow script has made ready waits for its end
         if self.ready_keys:
             self.blocking.handle_clients_blocked_on_keys()
         if (
@@ -391,11 +389,11 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         if reply is None:
             assert cmd is not None
             reply = self.call(c, cmd, argv, now)
-        if self.stale_gate is StaleGate.REPAIRED:
+        if self.stale_gate is StaleGate.REPAIRED and not self.scripting.is_timed_out:
             self.before_sleep()  # a fast cycle may follow any command, not only a time-out
         if c.flags and reply is not BLOCKED and not reply_is_wanted(c):
-            return NO_REPLY
-        return reply
+            reply = NO_REPLY
+        return self.tracking.after_command(c, reply) if self.tracking.active else reply
 
     def _lookup_command(self, argv: list[bytes]) -> Command | None:
         """Find the row of a command, remembering names that have no subcommands."""
@@ -466,7 +464,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 c.woff = self.repl.master_repl_offset
         if self.probed:
             self.probe.command(c, c.redacted(argv), reply, duration)
-        return reply
+        return self.tracking.after_call(c, cmd, reply) if self.tracking.active else reply
 
     def _note_slow(self, c: Client, cmd: Command, argv: list[bytes], duration: int) -> None:
         """Slow log and latency monitor. server.c: call()"""
@@ -505,8 +503,8 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         the cron runs that were missed are made up for, as long as they find work.
         """
         with self.lock:
-            if self.closed:
-                return
+            if self.closed or self.scripting.is_timed_out:
+                return  # nothing may change under a slow script. ae.c: AE_FILE_EVENTS alone
             now = self.clock.us()
             late_us = 0 if self.clock.virtual or self.el.next_us is None else now - self.el.next_us
             self.us = min(self.us, now)
@@ -541,23 +539,18 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                     self.expire_engine.active_expire_cycle(ACTIVE_EXPIRE_CYCLE_FAST)
                 else:
                     self.ustime()  # a call that is refused has looked at the clock
+            if self.repl.failover.active:
+                self.repl.failover.update()
             if self.repl.waits.busy:
                 self.repl.waits.process_clients_waiting_replicas()
             if self.unblocked_clients:
                 self.blocking.process_unblocked_clients()
             if self.repl.waits.get_ack_from_slaves:
                 self.repl.waits.send_getack_to_replicas()
+            if self.tracking.has_news:
+                self.tracking.broadcast_invalidation_messages()
             if self.ready_keys:
                 self.blocking.handle_clients_blocked_on_keys()
-
-    def active_expire_cycle(self, type: str = "slow") -> CycleReport:
-        """Run one active expire cycle now and tell what it did, window by window.
-
-        *type* is ``slow`` or ``fast``. ``ValueError`` for anything else.
-        """
-        with self.lock:
-            self._check_open()
-            return self.expire_engine.active_expire_cycle(type, record=True)
 
     def close(self) -> None:
         """Answer no command any more and drop all clients. Harmless when called again."""
@@ -566,6 +559,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
                 return
             self.closing = True
             self.repl.shut_down()
+            self.migrate_sockets.close_all()
             for c in list(self.clients.values()):
                 self.kill_client(c)
             self.closed = True
@@ -588,5 +582,7 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.el._check()
         self.repl._check()
         self.blocking._check()
+        self.tracking._check()
+        self.eviction._check()
         assert self.fixed_time_expire == 0
         assert not self.in_exec

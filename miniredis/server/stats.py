@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from miniredis.commands.table import Command
 from miniredis.errors import CommandError
+from miniredis.server.reply_buffer import ReplyBufferPolicy
 
 if TYPE_CHECKING:
     from miniredis.server.config import Config
@@ -79,6 +80,7 @@ class Stats:
     def __init__(self) -> None:
         self.replid = ""  # names the history of this data set
         self.change_replication_id()
+        self.reply_buffers = ReplyBufferPolicy()
         self.stat_peak_memory = 0  # bytes, as estimated whenever INFO was asked
         self.lastsave = self.us // 1_000_000  # Unix seconds
         self.rdb_last_load_keys_expired = 0
@@ -96,6 +98,7 @@ class Stats:
         self.stat_expired_time_cap_reached_count = 0
         self.stat_expire_cycle_time_used = 0  # µs
         self.stat_evictedkeys = 0
+        self.stat_lazyfreed_objects = 0
         self.stat_keyspace_hits = 0
         self.stat_keyspace_misses = 0
         self.stat_net_input_bytes = 0

@@ -62,6 +62,8 @@ def _value(op: int) -> int:
     return (op >> 2 & 0x1F) + 1 if HLL_SPARSE_VAL_BIT <= op < _XZERO else 0
 
 
+_VALUES = [_value(op) for op in range(len(_SPANS))]
+
 # The registers that an opcode of one byte stands for.
 _RUNS = [bytes([_value(op)]) * _SPANS[op] for op in range(_XZERO)]
 
@@ -97,7 +99,7 @@ def _parse(hll: bytes | bytearray) -> tuple[list[int], bool]:
 def opcodes(hll: bytes | bytearray) -> Iterator[tuple[str, int, int]]:
     """Of each opcode: ``z``, ``Z`` or ``v``, the value of its registers, and how many."""
     for op in _parse(hll)[0]:
-        value = _value(op)
+        value = _VALUES[op]
         yield "v" if value else "Z" if op >= _XZERO else "z", value, _SPANS[op]
 
 
@@ -106,7 +108,20 @@ def sparse_registers(hll: bytes | bytearray) -> bytes | None:
 
     O(registers). Redis: the loops of hllMerge() and hllSparseToDense()
     """
-    return _registers(_parse(hll)[0])
+    body = bytes(hll[HLL_HDR_SIZE:])
+    runs: list[bytes] = []
+    at = 0
+    for found in _XZERO_BYTES.finditer(body):
+        start, at = at, found.end()
+        runs += map(_RUNS.__getitem__, body[start : found.start()])
+        if at - found.start() == 1:  # cut off
+            return _registers(_parse(hll)[0])
+        runs.append(bytes(((body[at - 2] & 0x3F) << 8 | body[at - 1]) + 1))
+    runs += map(_RUNS.__getitem__, body[at:])
+    registers = b"".join(runs)
+    if len(registers) == HLL_REGISTERS:
+        return registers
+    return _registers(_parse(hll)[0])  # there is something wrong with it
 
 
 def _registers(ops: list[int]) -> bytes | None:
@@ -116,7 +131,7 @@ def _registers(ops: list[int]) -> bytes | None:
     # What follows a full set of registers is overlooked if it begins with a VAL.
     ends = list(accumulate(map(_SPANS.__getitem__, ops)))
     full = bisect_right(ends, HLL_REGISTERS)
-    if not full or ends[full - 1] != HLL_REGISTERS or not _value(ops[full]):
+    if not full or ends[full - 1] != HLL_REGISTERS or not _VALUES[ops[full]]:
         return None
     return registers[:HLL_REGISTERS]
 
@@ -128,7 +143,7 @@ def sparse_histogram(hll: bytes | bytearray) -> list[int] | None:
     """
     histogram = [0] * (HLL_SPARSE_VAL_MAX_VALUE + 1)
     for op in _parse(hll)[0]:
-        histogram[_value(op)] += _SPANS[op]
+        histogram[_VALUES[op]] += _SPANS[op]
     return histogram if sum(histogram) == HLL_REGISTERS else None
 
 
@@ -181,7 +196,7 @@ class SparseEditor:
             return INVALID
         at = bisect_right(self.firsts, index) - 1
         op, first = self.ops[at], self.firsts[at]
-        old = _value(op)
+        old = _VALUES[op]
         if old >= count:
             return 0
         # The registers before, the register, those after: up to three opcodes for the one.
@@ -193,7 +208,9 @@ class SparseEditor:
         if after:
             new.append(_val(old, after) if old else _zeros(after))
             firsts.append(index + 1)
-        growth = sum(map(_width, new)) - _width(op)
+        growth = -1 if op < _XZERO else -2
+        for part in new:
+            growth += 1 if part < _XZERO else 2
         if growth > 0 and self.size + growth > self.max_bytes:
             return PROMOTE
         self.ops[at : at + 1] = new
@@ -209,16 +226,16 @@ class SparseEditor:
         for _ in range(MERGE_SCAN_OPCODES):
             if at + 1 >= len(ops):
                 break
-            value, length = _value(ops[at]), 0
-            if value and value == _value(ops[at + 1]):
+            value = _VALUES[ops[at]]
+            if value and value == _VALUES[ops[at + 1]]:
                 length = _SPANS[ops[at]] + _SPANS[ops[at + 1]]
-            if 0 < length <= HLL_SPARSE_VAL_MAX_LEN:
-                # The joined one may join the next.
-                ops[at : at + 2] = [_val(value, length)]
-                del self.firsts[at + 1]
-                self.size -= 1
-            else:
-                at += 1
+                if length <= HLL_SPARSE_VAL_MAX_LEN:
+                    # The joined one may join the next.
+                    ops[at : at + 2] = [_val(value, length)]
+                    del self.firsts[at + 1]
+                    self.size -= 1
+                    continue
+            at += 1
 
     def write(self) -> None:
         """Store what was changed; the cached cardinality is out of date then. O(opcodes)."""
@@ -233,8 +250,3 @@ class SparseEditor:
         body += bytes(ops[start:])
         self.hll[HLL_HDR_SIZE:] = body[:-1] if self.cut else body
         invalidate_cache(self.hll)
-
-
-def _width(op: int) -> int:
-    """Bytes of an opcode."""
-    return 1 if op < _XZERO else 2

@@ -138,26 +138,36 @@ def hll_registers(hll: Hll) -> bytes | None:
     return dense_registers(hll) if hll[ENCODING_AT] == HLL_DENSE else sparse_registers(hll)
 
 
-def hll_merge(registers: bytes, hll: Hll) -> bytes | None:
-    """The larger one of each register; None if *hll* is invalid. O(registers).
+class RegisterUnion:
+    """The larger ones of the registers of several HyperLogLogs.
 
-    Redis: hllMerge()
+    All registers are one large number, a byte each. They are below 128: with the high bit of
+    every byte of one number set, subtracting another borrows from no neighbour, and leaves that
+    bit set where the first is not the smaller one. So all is done in C. Redis: hllMerge()
     """
-    other = hll_registers(hll)
-    return None if other is None else _larger(registers, other)
 
+    __slots__ = ("_number",)
 
-def _larger(a: bytes, b: bytes) -> bytes:
-    """The larger one of each two bytes, which are below 128. O(bytes), all of it in C.
+    def __init__(self) -> None:
+        self._number = 0
 
-    Both are taken for one large number each. With the high bit of every byte of *a* set,
-    subtracting *b* borrows from no neighbour, and leaves that bit set where a >= b.
-    """
-    high = _HIGH_BITS
-    x, y = int.from_bytes(a, "little"), int.from_bytes(b, "little")
-    at_least = ((x | high) - y) & high
-    mask = at_least - (at_least >> 7)  # 0x7f where a >= b, else 0
-    return (x & mask | y & ~mask).to_bytes(len(a), "little")
+    def add(self, hll: Hll) -> bool:
+        """Take in the registers of *hll*; False if it is invalid. O(registers)."""
+        registers = hll_registers(hll)
+        if registers is None:
+            return False
+        other = int.from_bytes(registers, "little")
+        mine = self._number
+        if mine:
+            at_least = ((mine | _HIGH_BITS) - other) & _HIGH_BITS
+            mask = at_least - (at_least >> 7)  # 0x7f where mine is not smaller, else 0
+            other ^= (mine ^ other) & mask
+        self._number = other
+        return True
+
+    def registers(self) -> bytes:
+        """The union, a byte each."""
+        return self._number.to_bytes(HLL_REGISTERS, "little")
 
 
 def hll_histogram(hll: Hll) -> list[int] | None:

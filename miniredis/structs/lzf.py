@@ -11,6 +11,8 @@ Redis: lzf_c.c and lzf_d.c of liblzf.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 HASH_BITS = 16  # HLOG
 MAX_LIT = 1 << 5  # bytes of a run of literals
 MAX_OFF = 1 << 13  # bytes that a copy may reach back
@@ -20,6 +22,8 @@ _UNCHECKED = 16  # bytes that are compared without asking whether the copy is to
 _LONG_COPY = 7  # of LLL: the length goes on in the next byte
 _HASH_MASK = (1 << HASH_BITS) - 1
 _HASH_SHIFT = 3 * 8 - HASH_BITS
+_TWO_BYTES = (1 << 16) - 1
+_LONG = 1000  # bytes
 
 
 def lzf_compress(data: bytes | bytearray, out_len: int) -> bytes | None:
@@ -41,40 +45,39 @@ def lzf_compress(data: bytes | bytearray, out_len: int) -> bytes | None:
     O(len). lzf_c.c: lzf_compress(), VERY_FAST
     """
     end = len(data)
-    out = bytearray(1)  # the control byte of the first run
     if not end or not out_len:
         return None
-    table: dict[int, int] = {}
-    ip = literals = 0
+    out = bytearray()
+    # Reading a list is quicker, but to make one takes as long as some hundred bytes.
+    table: list[int] | dict[int, int]
+    table = [0] * (_HASH_MASK + 1) if end > _LONG else defaultdict(int)
+    ip = run = 0  # run: where the literals begin that are not written yet
+    pair = data[0] << 8 | data[1] if end > 1 else 0  # the two bytes before data[ip + 2]
     while ip < end - 2:
-        slot = _slot(data, ip)
-        ref = table.get(slot, 0)
+        triple = pair << 8 | data[ip + 2]
+        slot = (triple >> _HASH_SHIFT) - triple * 5 & _HASH_MASK  # lzf_c.c: IDX()
+        ref = table[slot]
         table[slot] = ip
-        if not (ref > 0 and ip - ref <= MAX_OFF and data[ref : ref + 3] == data[ip : ip + 3]):
-            if len(out) >= out_len:
-                return None
-            out.append(data[ip])
+        if not (ref and ip - ref <= MAX_OFF and data[ref : ref + 3] == data[ip : ip + 3]):
+            pair = triple & _TWO_BYTES
             ip += 1
-            literals = _count_literal(out, literals)
             continue
-        if len(out) - (not literals) + 4 >= out_len:
+        count = ip - run
+        if _open_size(out, count) - (not count % MAX_LIT) + 4 >= out_len:
             return None
-        _end_run(out, literals)
+        _put_literals(out, data[run:ip])
         length = _match_length(data, ref, ip, min(end - ip - 2, MAX_REF))
         _put_copy(out, length, ip - ref - 1)
-        out.append(0)
-        literals = 0
         ip += length
+        run = ip
         if ip >= end - 2:
             break
         for at in (ip - 2, ip - 1):
             table[_slot(data, at)] = at
-    if len(out) + 3 > out_len:
+        pair = data[ip] << 8 | data[ip + 1]
+    if _open_size(out, ip - run) + 3 > out_len:
         return None
-    for byte in data[ip:]:
-        out.append(byte)
-        literals = _count_literal(out, literals)
-    _end_run(out, literals)
+    _put_literals(out, data[run:])
     return bytes(out)
 
 
@@ -84,22 +87,20 @@ def _slot(data: bytes | bytearray, at: int) -> int:
     return (triple >> _HASH_SHIFT) - triple * 5 & _HASH_MASK
 
 
-def _count_literal(out: bytearray, literals: int) -> int:
-    """One literal more is in *out*; a full run ends and the next one begins."""
-    literals += 1
-    if literals < MAX_LIT:
-        return literals
-    _end_run(out, literals)
-    out.append(0)
-    return 0
+def _open_size(out: bytearray, literals: int) -> int:
+    """Bytes when *literals* more are written and the run that they are in is still open.
+
+    liblzf asks before each literal whether there is room for it, which is less.
+    """
+    return len(out) + 1 + literals + literals // MAX_LIT
 
 
-def _end_run(out: bytearray, literals: int) -> None:
-    """Fill in the control byte of a run, or drop it if the run is empty."""
-    if literals:
-        out[-literals - 1] = literals - 1
-    else:
-        out.pop()
+def _put_literals(out: bytearray, literals: bytes | bytearray) -> None:
+    """Write runs of up to 32 literals, each behind its control byte."""
+    for at in range(0, len(literals), MAX_LIT):
+        run = literals[at : at + MAX_LIT]
+        out.append(len(run) - 1)
+        out += run
 
 
 def _match_length(data: bytes | bytearray, ref: int, ip: int, limit: int) -> int:

@@ -220,7 +220,7 @@ def test_memory_of_arguments(a: Caller, b: Caller) -> None:
     queued = len("SETkeyvalue") + 3 * 8 + len("CLIENTINFO") + 2 * 8
     assert a.info()["multi-mem"] == str(queued)
     _, info = a("EXEC")
-    assert f"multi=2 qbuf=0 qbuf-free=0 argv-mem=4 multi-mem={queued} " in info.text.decode()
+    assert f"multi=2 qbuf=14 qbuf-free=0 argv-mem=4 multi-mem={queued} " in info.text.decode()
     assert a.info()["multi-mem"] == "0"
 
 
@@ -379,7 +379,6 @@ def test_nothing_is_tracked_and_nobody_waits(a: Caller, b: Caller) -> None:
     info = a("CLIENT TRACKINGINFO")
     assert isinstance(info[b"flags"], SetReply)
     assert info[b"flags"].items == [b"off"]
-    assert a.error("CLIENT TRACKING ON").startswith("ERR unknown subcommand 'TRACKING'")
     a("CLIENT PAUSE 1000 WRITE")
     assert b("SET k v") is BLOCKED
     assert a(f"CLIENT UNBLOCK {b.client.id}") == 0

@@ -373,7 +373,7 @@ def test_who_may_use_it(setting: str, addr: str, allowed: bool) -> None:
 
 
 def test_subcommands_take_only_so_many_arguments(call: Call) -> None:
-    for line in ("RELOAD NOSAVE", "OBJECT", "OBJECT a b", "POPULATE 1 2 3 4", "NOPE"):
+    for line in ("LOADAOF x", "OBJECT", "OBJECT a b", "POPULATE 1 2 3 4", "NOPE"):
         reply = call("DEBUG", *line.split())
         assert reply.text.startswith(b"ERR unknown subcommand or wrong number of arguments for '")
     assert isinstance(call("DEBUG", "PROTOCOL", "true"), bool)

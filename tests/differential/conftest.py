@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.differential.pair import Pair
+from tests.differential.sides import RealSide
 from tests.real.frozen import FrozenServer
+from tests.real.servers import RealServer
 
 
 @pytest.fixture(scope="module")
@@ -20,3 +22,12 @@ def pair(frozen_server: FrozenServer) -> Iterator[Pair]:
     pair.real[0](b"CONFIG", b"SET", b"notify-keyspace-events", b"")
     for client in (*pair.real, pair.real_listener):
         client.close()
+
+
+@pytest.fixture
+def real_side(real_server: RealServer) -> Iterator[RealSide]:
+    if real_server.version < (7, 0):
+        pytest.skip("written for the wire of Redis 7.0")
+    side = RealSide(real_server.port)
+    yield side
+    side.close()

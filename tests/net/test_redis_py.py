@@ -224,6 +224,42 @@ def test_client_kill_ends_the_connection(connect: Transport) -> None:
         ping()
 
 
+def test_invalidation_messages_reach_their_handler(connect: Transport) -> None:
+    """Where redis-py's own caching hangs it in; messages between replies go there."""
+    r, other = connect(protocol=3, single_connection_client=True), connect()
+    heard: list[Any] = []
+    r.execute_command("CLIENT TRACKING", "ON")
+    r.connection._parser.set_invalidation_push_handler(heard.append)
+    r.get("k")
+    other.set("k", 1)
+    assert r.get("k") == b"1"
+    assert heard == [[b"invalidate", [b"k"]]]
+    r.set("k", 2)
+    assert r.mget("k", "l") == [b"2", None]
+    assert heard == 2 * [[b"invalidate", [b"k"]]]
+    other.flushall()
+    r.ping()
+    assert heard[2:] == [[b"invalidate", None]]
+
+
+def test_invalidation_messages_of_a_subscriber(connect: Transport) -> None:
+    """RESP2: another connection is subscribed and hears for the one that tracks."""
+    r, other = connect(protocol=2), connect()
+    with r.pubsub() as pubsub:
+        pubsub.subscribe("__redis__:invalidate")
+        assert pubsub.get_message(timeout=1)["type"] == "subscribe"
+        receiver = pubsub.connection
+        id = next(client["id"] for client in other.client_list() if client["sub"] == "1")
+        with connect(single_connection_client=True) as tracker:
+            tracker.execute_command("CLIENT TRACKING", "ON", "REDIRECT", id)
+            tracker.get("k")
+            other.set("k", 1)
+            message = pubsub.get_message(timeout=1)
+        assert receiver is pubsub.connection
+        assert message["channel"] == b"__redis__:invalidate"
+        assert message["data"] == [b"k"]
+
+
 def test_lock_pattern(connect: Transport) -> None:
     r = connect()
     assert r.set("lock", "me", nx=True, px=10_000)

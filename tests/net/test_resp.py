@@ -7,7 +7,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from miniredis import reply as reply_module
@@ -30,6 +30,7 @@ from miniredis.reply import (
     SetReply,
     Status,
     Verbatim,
+    Wire,
 )
 from miniredis.structs.double import d2string
 from miniredis.structs.words import split_args
@@ -140,6 +141,38 @@ def test_requests_in_pieces_of_one_size(requests: list[list[bytes]], size: int) 
     data = b"".join(map(multibulk, requests))
     pieces = [data[i : i + size] for i in range(0, len(data), size)]
     assert parse(*pieces) == (requests, None)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(60, 70) | st.just(300),
+    st.lists(st.tuples(st.integers(0, 400), arguments | st.just(b"x" * 1023)), max_size=4),
+    st.lists(st.tuples(st.integers(0, 400), st.just(b"x" * 1024)), max_size=1),
+    cut_points,
+)
+def test_long_requests_cut_anywhere(
+    count: int,
+    short: list[tuple[int, bytes]],
+    long: list[tuple[int, bytes]],
+    points: list[int],
+) -> None:
+    """They are split in pieces, until an argument is long or has a line end in it."""
+    argv = [b"%d" % i for i in range(count)]
+    for at, arg in short + long:
+        argv[at % count] = arg
+    requests = [argv, [b"PING"], argv]
+    data = b"".join(map(multibulk, requests))
+    assert parse(*cut(data, [point * 7 for point in points])) == (requests, None)
+
+
+def test_an_error_within_a_long_request() -> None:
+    whole = multibulk([b"a"] * 100)
+    for wrong, text in (
+        (b"$x\r\n", BAD_BULK),
+        (b"+1\r\n", "Protocol error: expected '$', got '+'"),
+    ):
+        assert parse(whole[:-7] + wrong) == ([], text)
+        assert parse(whole[:-7], wrong) == ([], text)
 
 
 FRAGMENTS = [b"*", b"$", b"-", b"0", b"1", b"2", b"\r", b"\n", b"\r\n", b" ", b'"', b"'", b"\\"]
@@ -426,6 +459,7 @@ REPLIES: list[tuple[Reply, bytes, bytes]] = [
     (HumanDouble(-0.0), b"$1\r\n0\r\n", b",0\r\n"),
     (Attributed({b"a": 1}, b"v"), b"$1\r\nv\r\n", b"|1\r\n$1\r\na\r\n:1\r\n$1\r\nv\r\n"),
     (NO_REPLY, b"", b""),
+    (Wire(b"*1\r\n$4\r\nping\r\n"), b"*1\r\n$4\r\nping\r\n", b"*1\r\n$4\r\nping\r\n"),
 ]
 NESTED: list[tuple[Reply, bytes, bytes]] = [
     ([[[]], [None]], b"*2\r\n*1\r\n*0\r\n*1\r\n$-1\r\n", b"*2\r\n*1\r\n*0\r\n*1\r\n_\r\n"),

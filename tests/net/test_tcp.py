@@ -535,3 +535,40 @@ def _after_protocol_errors(port: int) -> list[object]:
     vanish(deaf)
     admin.close()
     return seen
+
+
+def test_broadcasts_wait_for_the_end_of_what_has_come_in(tcp: TcpThread) -> None:
+    """Commands that arrive together are one turn: one message, with each key once, sorted."""
+    tracker, writer = tcp.client(), tcp.client()
+    tracker(b"HELLO", b"3")
+    tracker(b"CLIENT", b"TRACKING", b"ON", b"BCAST")
+    writer.socket.sendall(b"SET b 1\r\nSET a 1\r\nINCR b\r\n")
+    assert [writer.read() for _ in range(3)] == [b"+OK\r\n", b"+OK\r\n", b":2\r\n"]
+    assert tracker.read() == b">2\r\n$10\r\ninvalidate\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n"
+    tracker.socket.sendall(b"SET x 1\r\nPING\r\n")
+    assert [tracker.read() for _ in range(2)] == [b"+OK\r\n", b"+PONG\r\n"]
+    assert tracker.read() == b">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nx\r\n"
+
+
+def test_config_set_port_listens_elsewhere(tcp: TcpThread) -> None:
+    """Who is connected stays; a port that is taken is refused, and nothing else is set."""
+    client = tcp.client()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        reply = client(b"CONFIG", b"SET", b"maxmemory", b"100mb", b"port", b"%d" % port)
+        assert reply == (
+            b"-ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen "
+            b"on this port. Check server logs.\r\n"
+        )
+        assert client(b"CONFIG", b"GET", b"maxmemory")[-7:] == b"$1\r\n0\r\n"
+    old = tcp.port
+    assert client(b"CONFIG", b"SET", b"port", b"%d" % port) == b"+OK\r\n"
+    assert client(b"PING") == b"+PONG\r\n"
+    tcp.port = port
+    assert tcp.client()(b"PING") == b"+PONG\r\n"
+    with pytest.raises(ConnectionRefusedError):
+        RawClient(old)
+    assert client(b"CONFIG", b"SET", b"port", b"0") == b"+OK\r\n"
+    assert client(b"PING") == b"+PONG\r\n"
+    with pytest.raises(ConnectionRefusedError):
+        RawClient(port)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from miniredis.clock import VirtualClock
-from miniredis.server.info_memory import KEY_AND_VALUE, USED_MEMORY_STARTUP, bytes_to_human
+from miniredis.server.evict import USED_MEMORY_STARTUP
+from miniredis.server.info_memory import KEY_AND_VALUE, bytes_to_human
 from miniredis.server.server import Server
 from miniredis.server.stats import STATS_METRIC_SAMPLES, InstantaneousMetric
 
@@ -213,3 +214,15 @@ def test_ids_are_those_of_the_seed(server: Server) -> None:
         assert fields(server, section)[name] == fields(twin, section)[name]
         assert len(fields(server, section)[name]) == 40
     assert server.run_id != server.replid
+
+
+def test_scripts_and_functions_are_counted() -> None:
+    server = Server()
+    client = server.create_client()
+    library = b"#!lua name=l\nredis.register_function('f', function() end)"
+    for argv in ([b"EVAL", b"return 1", b"0"], [b"EVAL", b"return 2", b"0"]):
+        server.process_command(client, argv)
+    server.process_command(client, [b"FUNCTION", b"LOAD", library])
+    info = server.info(["memory"])
+    for line in (b"cached_scripts:2", b"functions:1", b"libraries:1"):
+        assert b"number_of_" + line + b"\r\n" in info

@@ -327,10 +327,10 @@ def test_pings_after_idle_time(clock: VirtualClock) -> None:
 # -- what docs/replicas.md says is not simulated ---------------------------------------------
 
 
-@pytest.mark.parametrize("line", ["PSYNC ? -1", "SYNC", "FAILOVER"])
-def test_no_replica_attaches_by_a_connection(primary: Server, line: str) -> None:
+@pytest.mark.parametrize("line", ["PSYNC ? -1", "SYNC"])
+def test_no_replica_attaches_by_a_connection_in_process(primary: Server, line: str) -> None:
     refused = run(primary.create_client(), line)
-    assert refused.text.startswith(b"ERR unknown command")  # type: ignore[union-attr]
+    assert refused.text == b"ERR SYNC and PSYNC need a connection over a network"  # type: ignore[union-attr]
 
 
 def test_a_data_set_travels_as_one_message(clock: VirtualClock, primary: Server) -> None:
@@ -461,3 +461,24 @@ def test_who_waits_is_let_go_when_the_role_changes(clock: VirtualClock, primary:
     primary.replicate(replica)
     assert waiter.outbox[0].code == "UNBLOCKED" and waiter.close_after_reply  # type: ignore[union-attr]
     primary._check()
+
+
+def test_functions_travel_with_the_data_set_and_in_the_stream(
+    clock: VirtualClock, primary: Server
+) -> None:
+    def code(name: str) -> bytes:
+        flags = "flags={'no-writes'}"
+        body = "callback=function() return 7 end"
+        register = f"redis.register_function{{function_name='f{name}',{body},{flags}}}"
+        return f"#!lua name={name}\n{register}".encode()
+
+    c = primary.create_client()
+    primary.process_command(c, [b"FUNCTION", b"LOAD", code("early")])
+    replica = Server(replica_of=primary, link_delay_ms=50, seed=2, cost=FREE)
+    clock.advance(100)
+    primary.process_command(c, [b"FUNCTION", b"LOAD", code("late")])
+    clock.advance(100)
+    asking = replica.create_client()
+    for name in (b"fearly", b"flate"):
+        assert replica.process_command(asking, [b"FCALL_RO", name, b"0"]) == 7
+    replica._check()

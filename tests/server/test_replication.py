@@ -390,7 +390,15 @@ def test_backlog() -> None:
         backlog.feed([b"%d" % i], 10, limit=30)
         backlog._check()
     assert (backlog.offset, backlog.histlen) == (111, 30)
-    assert backlog.since(110) is None
+    assert [backlog.holds(offset) for offset in (110, 111, 141, 142)] == [False, True, True, False]
     assert backlog.since(121) == [([b"2"], 10), ([b"3"], 10)]
     assert backlog.since(141) == []
-    assert backlog.since(142) is None
+
+
+def test_the_bytes_of_a_backlog_begin_anywhere() -> None:
+    backlog = ReplBacklog(master_repl_offset=0)
+    whole = b"*2\r\n$3\r\nDEL\r\n$1\r\na\r\n*2\r\n$3\r\nDEL\r\n$1\r\nb\r\n"
+    for key in (b"a", b"b"):
+        backlog.feed([b"DEL", key], 20, limit=100)
+    for offset in range(1, 42):
+        assert backlog.bytes_since(offset) == whole[offset - 1 :]

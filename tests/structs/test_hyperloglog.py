@@ -25,13 +25,13 @@ from miniredis.structs.hll_sparse import (
     sparse_registers,
 )
 from miniredis.structs.hyperloglog import (
+    RegisterUnion,
     cache_cardinality,
     cached_cardinality,
     create_hll,
     hll_add_all,
     hll_count,
     hll_histogram,
-    hll_merge,
     hll_pat_len,
     hll_set_all,
     is_hll,
@@ -122,9 +122,18 @@ def test_merging_is_adding_both() -> None:
         hll_add_all(both, [element], MAX_BYTES)
         hll_add_all(one if number % 3 else two, [element], MAX_BYTES)
     assert one[ENCODING_AT] != two[ENCODING_AT]
-    merged = hll_merge(hll_merge(bytes(HLL_REGISTERS), one) or b"", two)
     assert hll_sparse_to_dense(both)
-    assert merged == dense_registers(both)
+    for order in ([one, two], [two, one], [create_hll(), one, two, one]):
+        union = RegisterUnion()
+        assert all(union.add(hll) for hll in order)
+        assert union.registers() == dense_registers(both)
+    assert RegisterUnion().registers() == bytes(HLL_REGISTERS)
+
+
+def test_an_invalid_one_is_not_merged() -> None:
+    hll = create_hll()
+    hll[-1] -= 1  # a register too few
+    assert not RegisterUnion().add(hll)
 
 
 def test_hash() -> None:
