@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import word
+from miniredis.commands.index import MODULES_OF
 from miniredis.commands.key_specs import (
     KEY_FLAGS,
     KeyReference,
@@ -19,7 +20,6 @@ from miniredis.commands.key_specs import (
     get_keys_from_command_with_specs,
 )
 from miniredis.commands.table import (
-    COMMANDS,
     FLAGS,
     Command,
     KeySpec,
@@ -27,6 +27,7 @@ from miniredis.commands.table import (
     every_command,
     lookup,
     lookup_by_name,
+    top_level_commands,
 )
 from miniredis.errors import CommandError, syntax_error
 from miniredis.reply import Reply, SetReply, Status
@@ -151,7 +152,7 @@ def command_(c: Client) -> Reply:
 
     server.c: commandCommand()
     """
-    return [command_info(cmd) for cmd in COMMANDS.values()]
+    return [command_info(cmd) for cmd in top_level_commands()]
 
 
 @command(
@@ -169,7 +170,7 @@ def command_count(c: Client, _: bytes) -> Reply:
 
     server.c: commandCountCommand()
     """
-    return len(COMMANDS)
+    return len(MODULES_OF)
 
 
 @command(
@@ -212,7 +213,7 @@ def command_docs_command(c: Client, _: bytes, *names: bytes) -> Reply:
 
     server.c: commandDocsCommand()
     """
-    rows = map(lookup_by_name, names) if names else COMMANDS.values()
+    rows = map(lookup_by_name, names) if names else top_level_commands()
     return {cmd.name.encode(): command_docs(cmd) for cmd in rows if cmd is not None}
 
 

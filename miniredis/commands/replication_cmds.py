@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import INT_MAX, c_string, get_long_long
-from miniredis.commands.blocking import get_timeout_in_ms
 from miniredis.commands.client_flags import CLIENT_MULTI, CLIENT_SLAVE
 from miniredis.commands.table import command
+from miniredis.commands.timeout import get_timeout_in_ms
 from miniredis.errors import CommandError, syntax_error
 from miniredis.reply import NO_REPLY, OK, Reply, Status
 from miniredis.structs.words import split_args

@@ -18,11 +18,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import c_string, get_long_long, word
-from miniredis.commands.blocking import BLOCKED_STREAM, get_timeout_in_ms
+from miniredis.commands.blocking import BLOCKED_STREAM
 from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING, CLIENT_SCRIPT
 from miniredis.commands.stream_args import error_format, get_stream, parse_strict_id
 from miniredis.commands.t_stream import reply_with_range
 from miniredis.commands.table import KeySpec, command
+from miniredis.commands.timeout import get_timeout_in_ms
 from miniredis.errors import CommandError, syntax_error
 from miniredis.keyspace.notify import NOTIFY_STREAM
 from miniredis.keyspace.object import RedisObject

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miniredis.commands.blocking import BLOCKED_LIST, get_timeout_in_seconds
+from miniredis.commands.blocking import BLOCKED_LIST
 from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING
 from miniredis.commands.t_list import (
     LIST_HEAD,
@@ -31,6 +31,7 @@ from miniredis.commands.t_list import (
     pop_range,
 )
 from miniredis.commands.table import KeySpec, command
+from miniredis.commands.timeout import get_timeout_in_seconds
 from miniredis.keyspace.list_object import ListObject
 from miniredis.keyspace.notify import NOTIFY_GENERIC, NOTIFY_LIST
 from miniredis.keyspace.object import RedisObject

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from miniredis.commands.blocking import BLOCKED_ZSET, get_timeout_in_seconds
+from miniredis.commands.blocking import BLOCKED_ZSET
 from miniredis.commands.client_flags import CLIENT_DENY_BLOCKING
 from miniredis.commands.t_zset import lookup_zset_write
 from miniredis.commands.t_zset_pop import (
@@ -24,6 +24,7 @@ from miniredis.commands.t_zset_pop import (
     pop_pairs,
 )
 from miniredis.commands.table import KeySpec, command
+from miniredis.commands.timeout import get_timeout_in_seconds
 from miniredis.keyspace.object import RedisObject
 from miniredis.keyspace.zset_object import Zset
 from miniredis.reply import NULL_ARRAY, Reply

@@ -1,6 +1,8 @@
 """The command table: one row a command, declared where the command is written.
 
-``@command`` puts a function and its row into :data:`COMMANDS`. The words of a row are
+``@command`` puts a function and its row into :data:`COMMANDS`. That happens when a module
+of commands is imported, which a look-up does when it needs one (``commands/index.py``);
+so everybody asks the functions at the end of this module. The words of a row are
 those of COMMAND INFO, and a test compares every row with a real server's. Nothing here
 knows what a command does, and nothing that cuts across commands (arity, MULTI, stats)
 is done here; that lives once, in ``server/server.py``.
@@ -12,7 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
+
+from miniredis.commands.index import MODULES_OF
 
 Proc = Callable[..., Any]
 # Finds keys where key specs can't: (position in argv, flags of a key spec) of each.
@@ -144,7 +149,7 @@ class Command:
         return argc == self.arity if self.arity > 0 else argc >= -self.arity
 
 
-#: Every command by its lower-case name. Subcommands stand in their container's row.
+#: Rows declared so far, by lower-case name. Subcommands stand in their container's row.
 COMMANDS: dict[bytes, Command] = {}
 
 
@@ -277,12 +282,23 @@ def _summary(proc: Proc) -> str:
     return " ".join(text.split()).replace("*", "")
 
 
+def lookup_container(name: bytes) -> Command | None:
+    """The row of the command *name*, given in lower case; None if there is none."""
+    row = COMMANDS.get(name)
+    if row is None:
+        for module in MODULES_OF.get(name, ()):
+            import_module(f"miniredis.commands.{module}")
+        row = COMMANDS.get(name)
+    return row
+
+
 def lookup(argv: list[bytes]) -> Command | None:
     """The row for *argv*, in any case; None for an unknown command or subcommand.
 
     server.c: lookupCommandLogic()
     """
-    row = COMMANDS.get(argv[0].lower())
+    name = argv[0].lower()
+    row = COMMANDS.get(name) or lookup_container(name)
     if row is not None and row.subcommands and len(argv) > 1:
         return row.subcommands.get(argv[1].lower())
     return row
@@ -294,16 +310,31 @@ def lookup_by_name(name: bytes) -> Command | None:
     server.c: lookupCommandBySds()
     """
     words = name.lower().split(b"|")
-    row = COMMANDS.get(words[0])
+    row = lookup_container(words[0])
     if row is None or len(words) == 1:
         return row
     return row.subcommands.get(words[1]) if len(words) == 2 else None
 
 
+def top_level_commands() -> list[Command]:
+    """All rows without subcommands, in the order of the index. Imports every module."""
+    rows = [lookup_container(name) for name in MODULES_OF]
+    return [row for row in rows if row is not None]
+
+
 def every_command() -> list[Command]:
-    """All rows, each container followed by its subcommands."""
+    """All rows, each container followed by its subcommands. Imports every module."""
+    return _with_subcommands(top_level_commands())
+
+
+def commands_in_use() -> list[Command]:
+    """The rows declared so far, in the order of :func:`every_command`."""
+    return _with_subcommands([COMMANDS[name] for name in MODULES_OF if name in COMMANDS])
+
+
+def _with_subcommands(containers: list[Command]) -> list[Command]:
     rows: list[Command] = []
-    for row in COMMANDS.values():
+    for row in containers:
         rows.append(row)
         rows.extend(row.subcommands.values())
     return rows

@@ -25,7 +25,7 @@ from miniredis.commands.client_flags import (
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.protected import debug_refused
-from miniredis.commands.table import COMMANDS, Command
+from miniredis.commands.table import Command, lookup_container
 from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
@@ -175,7 +175,7 @@ def _flags_of_each(c: Client, cmd: Command) -> list[frozenset[str]]:
 def unknown_command(argv: list[bytes]) -> CommandError:
     """The error for a name that is not in the table. server.c: commandCheckExistence()"""
     name = c_string(argv[0])[:ERROR_NAME_LEN]
-    if argv[0].lower() in COMMANDS and len(argv) > 1:
+    if len(argv) > 1 and lookup_container(argv[0].lower()) is not None:
         text = b"ERR unknown subcommand '%s'. Try %s HELP." % (
             c_string(argv[1])[:ERROR_NAME_LEN],
             argv[0].upper(),

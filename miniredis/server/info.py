@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from miniredis.commands.args import word
-from miniredis.commands.table import every_command
+from miniredis.commands.table import commands_in_use
 from miniredis.server.config_special import format_percentile
 from miniredis.server.info_memory import info_memory
 from miniredis.server.info_replication import info_replication
@@ -226,7 +226,7 @@ def _modules(s: Server) -> Fields:
 def _commandstats(s: Server) -> Fields:
     """server.c: genRedisInfoStringCommandStats()"""
     fields = {}
-    for cmd in every_command():
+    for cmd in commands_in_use():
         stats = s.command_stats.get(cmd)
         if stats is not None and (stats.calls or stats.failed_calls or stats.rejected_calls):
             per_call = float32_ratio(stats.usec, stats.calls) if stats.calls else 0.0
@@ -250,7 +250,7 @@ def _latencystats(s: Server) -> Fields:
         return {}
     percentiles = s.config.latency_tracking_info_percentiles
     fields = {}
-    for cmd in every_command():
+    for cmd in commands_in_use():
         stats = s.command_stats.get(cmd)
         if stats is not None and stats.histogram:
             fields[f"latency_percentiles_usec_{cmd.name}"] = ",".join(

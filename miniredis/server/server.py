@@ -14,7 +14,6 @@ import threading
 from collections import deque
 from typing import Any, NoReturn
 
-import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.clock import Clock, CostModel, SystemClock, VirtualClock
 from miniredis.commands.client_flags import (
     CLIENT_BLOCKED,

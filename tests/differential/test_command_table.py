@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.commands.command_cmds import command_docs, command_info
 from miniredis.commands.table import COMMANDS, Command, every_command
 from tests.differential.plain_server import RealClient, RealServer, comparable, shared_real_server
