@@ -22,7 +22,8 @@ from redis.exceptions import ConnectionError, ExecAbortError, ResponseError, Wat
 
 from miniredis.errors import CommandError
 from miniredis.net.arguments import checked_pool, named_arguments, new_pool, url_arguments
-from miniredis.net.connection import CLOSED_BY_SERVER, InProcessConnection
+from miniredis.net.connection import InProcessConnection
+from miniredis.net.session import CLOSED_BY_SERVER
 from miniredis.net.values import to_exception
 from miniredis.reply import NO_REPLY, Push, Reply, Status
 from miniredis.server.client import Client
