@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import groupby
 
-import miniredis.commands.all  # noqa: F401  (fills the table)
 from miniredis.commands.command_cmds import DEPRECATED
 from miniredis.commands.table import FLAGS, Command, every_command
 from tests.conformance.expected import load
