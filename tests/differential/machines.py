@@ -23,17 +23,17 @@ from tests.differential.pair import NOW_MS, NOW_S, Step
 
 # Examples of at least 25 steps in CI, for each machine.
 SHARES = {
-    "everything": 700,
+    "everything": 1200,
     "strings": 300,
     "bitmaps": 200,
-    "lists": 200,
-    "hashes and sets": 250,
-    "sorted sets": 250,
-    "geo": 150,
-    "streams": 150,  # for each of three sizes of nodes
-    "blocking": 150,
+    "lists": 300,
+    "hashes and sets": 300,
+    "sorted sets": 300,
+    "geo": 300,
+    "streams": 400,  # for each of three sizes of nodes
+    "blocking": 300,
 }
-VERIFY_FACTOR = 20
+VERIFY_FACTOR = 12
 DESK = 0.2  # of CI's examples
 SEED = int(os.environ.get("SEED", "1"))
 NOTHING = 0  # a step that does nothing, and the simplest of all: no time passes
@@ -76,11 +76,12 @@ def told(script: Iterable[Step], resp: int = 2) -> Iterator[None]:
 
 # -- a script for redis-cli ----------------------------------------------------------------
 
+FIRST_FD = 3  # the file descriptor of client 0
 HEAD = """\
 #!/bin/bash
 # Against an empty redis-server --enable-debug-command yes; PORT names its port.
 cli() { redis-cli -p "${PORT:-6379}"%s; }
-exec 3> >(cli) 4> >(cli)
+exec %s
 ms() { echo $(( $(date +%%s%%3N) + $1 )); }
 s() { echo $(( $(date +%%s) + $1 )); }
 say() { echo "$2" >&$1; sleep 0.05; }
@@ -91,14 +92,17 @@ say 3 'DEBUG SET-ACTIVE-EXPIRE 0'
 
 def for_redis_cli(script: Iterable[Step], resp: int = 2) -> str:
     """A shell script that does the steps of *script* with one redis-cli for each client."""
-    lines = [HEAD % (" -3" if resp == 3 else "")]
+    script = list(script)
+    last = max([1, *(step[0] for step in script if not isinstance(step, int))])
+    clients = " ".join(f"{FIRST_FD + client}> >(cli)" for client in range(last + 1))
+    lines = [HEAD % (" -3" if resp == 3 else "", clients)]
     for step in script:
         if isinstance(step, int):
             if step != NOTHING:
                 lines.append(f"sleep {step / 1000:g}\n")
         else:
             client, words = step
-            lines.append(f"say {3 + client} '{' '.join(map(shown, words))}'\n")
+            lines.append(f"say {FIRST_FD + client} '{' '.join(map(shown, words))}'\n")
     return "".join(lines)
 
 

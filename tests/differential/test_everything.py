@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from miniredis.commands.client_flags import CLIENT_MULTI
 from miniredis.commands.table import top_level_commands
 from tests.differential import (
     test_bitmaps,
@@ -193,9 +194,6 @@ def is_undefined(pair: LearnedPair, argv: tuple[bytes, ...]) -> bool:
         return False
     in_multi = any(client.flags & CLIENT_MULTI for client in pair.mine)
     return in_multi or not all(test_zsets.has_one_score(pair, key) for key in KEYS)
-
-
-CLIENT_MULTI = 1 << 3
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.differential.machines import SHARES, VERIFY_FACTOR, for_redis_cli, shown, told
 from tests.real.servers import RealServer
 
+ROOT = Path(__file__).resolve().parents[2]
 STREAM_SIZES = 3  # the machine of streams runs once for each
 
 
@@ -17,6 +19,7 @@ def test_how_much_is_tried() -> None:
     in_ci = sum(SHARES.values()) + (STREAM_SIZES - 1) * SHARES["streams"]
     assert in_ci >= 2_000
     assert in_ci * VERIFY_FACTOR >= 50_000
+    assert f"EXAMPLES_FACTOR={VERIFY_FACTOR} " in (ROOT / "Makefile").read_text()
 
 
 def test_words() -> None:
@@ -34,6 +37,12 @@ def test_a_failure_tells_how_to_see_it() -> None:
     assert note.startswith("SEED=1\n#!/bin/bash\n")
     assert note.endswith("say 3 'SET a \"\"'\nsleep 0.1\nsay 4 'GET a'\n")
     assert '"${PORT:-6379}" -3' in note
+
+
+def test_each_client_has_a_redis_cli_of_its_own() -> None:
+    assert "exec 3> >(cli) 4> >(cli)\n" in for_redis_cli([(0, (b"PING",))])
+    text = for_redis_cli([(4, (b"BLPOP", b"a", b"0"))])
+    assert "6> >(cli) 7> >(cli)\n" in text and "say 7 'BLPOP a 0'\n" in text
 
 
 def test_the_script_runs_on_redis_cli(real_server: RealServer) -> None:
