@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from miniredis.keyspace.expire import CycleReport
     from miniredis.server.server import Server
 
-MAX_EVENTS = 100_000  # of all keys
-EVENTS_PER_KEY = 100
 WORDS = 8  # of a command that are kept ...
 WORD_BYTES = 32  # ... and of each of them
 
@@ -73,8 +71,8 @@ class HistoryRecorder(Probe):
     def __init__(
         self,
         server: Server,
-        max_events: int = MAX_EVENTS,
-        events_per_key: int = EVENTS_PER_KEY,
+        max_events: int,
+        events_per_key: int,
         match: bytes | None = None,
     ) -> None:
         for name, limit in (("max_events", max_events), ("events_per_key", events_per_key)):

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, cast
 from miniredis.clock import Clock
 from miniredis.keyspace.db import RedisDb
 from miniredis.probe import SILENT, Probe, members, together
-from miniredis.server.history import EVENTS_PER_KEY, MAX_EVENTS, HistoryRecorder
-from miniredis.server.life import History
 
 if TYPE_CHECKING:
+    from miniredis.server.history import HistoryRecorder
+    from miniredis.server.life import History
     from miniredis.server.server import Server
+
+# Of what is recorded of keys' lives, unless other limits are asked for.
+MAX_EVENTS = 100_000  # of all keys
+EVENTS_PER_KEY = 100
 
 
 class Listeners:
@@ -80,6 +84,8 @@ class Listeners:
 
         Raises ``ValueError`` for limits below 1.
         """
+        from miniredis.server.history import HistoryRecorder  # few programs look
+
         with self.lock:
             if self._history is not None:
                 self.remove_probe(self._history)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from miniredis.keyspace.db import RedisDb
 from miniredis.server.arguments import check_database, section_names
-from miniredis.server.info import gen_redis_info_string
 from miniredis.server.latency import create_latency_report
 from miniredis.server.propagation import Propagation
 
@@ -44,6 +43,8 @@ class Outside:
 
         ``TypeError`` if *sections* is a single name or holds something else than names.
         """
+        from miniredis.server.info import gen_redis_info_string  # few programs ask
+
         return gen_redis_info_string(cast("Server", self), section_names(sections))
 
     def latency_report(self) -> str:

@@ -30,6 +30,7 @@ def parse(line: str, now_ms: int) -> Step:
         "{min}": str(LLONG_MIN),
         "{long}": "x" * 300,
         "{nul}": "\0",
+        "{nl}": "\n",
     }
     words = shlex.split(line.removeprefix("b: "))
     for name, value in values.items():
