@@ -108,11 +108,19 @@ BODIES = [
     b"redis.call('SET', KEYS[1] or 'a', 'x') return redis.call(unpack(ARGV))",
     b"local r = redis.pcall(unpack(ARGV)) return type(r) == 'table' and (r.err or #r) or r",
 ]
-in_script = command(
-    st.sampled_from([b"EVAL", b"EVAL", b"EVAL_RO"]),
-    st.sampled_from(BODIES),
-    b"0",
-    st.one_of(of_one_type, anything, waiting),
+LIBRARY = b"""#!lua name=lib
+redis.register_function('call', function(keys, args) return redis.call(unpack(args)) end)
+redis.register_function{function_name='read', flags={'no-writes'}, callback=function(keys, args)
+    redis.setresp(3)
+    return redis.pcall(unpack(args))
+end}
+"""
+inner = st.one_of(of_one_type, anything, waiting)
+in_script = st.one_of(
+    command(st.sampled_from([b"EVAL", b"EVAL", b"EVAL_RO"]), st.sampled_from(BODIES), b"0", inner),
+    command(
+        st.sampled_from([b"FCALL", b"FCALL_RO"]), st.sampled_from([b"call", b"read"]), b"0", inner
+    ),
 )
 across = st.one_of(
     command(st.sampled_from([b"DUMP", b"TYPE", b"PTTL", b"PEXPIRETIME"]), keys),
@@ -149,6 +157,7 @@ class WholePair(LearnedPair):
         super().start(resp)
         for name, value in DEFAULTS.items():
             self.step((0, (b"CONFIG", b"SET", name, value)))
+        self.step((0, (b"FUNCTION", b"LOAD", b"REPLACE", LIBRARY)))
         self.step((0, (b"DEBUG", b"QUICKLIST-PACKED-THRESHOLD", b"0")))
         for i in range(CLIENTS):
             self.step((i, (b"CLIENT", b"SETNAME", b"client%d" % i)))
@@ -205,6 +214,7 @@ def pair(frozen_server: FrozenServer) -> Iterator[WholePair]:
     ask = pair.real[0]
     for name, value in DEFAULTS.items():
         ask(b"CONFIG", b"SET", name, value)
+    ask(b"FUNCTION", b"FLUSH")
     ask(b"DEBUG", b"QUICKLIST-PACKED-THRESHOLD", b"0")
     ask(b"DEBUG", b"SET-ACTIVE-EXPIRE", b"1")
     ask(b"CONFIG", b"SET", b"notify-keyspace-events", b"")
