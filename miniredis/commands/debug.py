@@ -221,6 +221,12 @@ def _change_repl_id(c: Client) -> Reply:
     return OK
 
 
+@_subcommand("SET-DISABLE-DENY-SCRIPTS <0|1>", "Let scripts run commands not meant for them.", 1)
+def _set_disable_deny_scripts(c: Client, on: bytes) -> Reply:
+    c.server.scripting.deny_scripts = atoi(on) == 0
+    return OK
+
+
 @_subcommand("ERROR <string>", "Reply with an error of this text.", 1)
 def _error(c: Client, text: bytes) -> Reply:
     """Returned, not raised: the statistics of errors do not count it."""

@@ -39,11 +39,16 @@ def test_a_key_alive_at_the_start_stays_so_for_the_whole_script(server: miniredi
     clock = server.clock
     assert isinstance(clock, miniredis.VirtualClock)
     script = "local a = redis.call('get', KEYS[1]) redis.call('debug', 'sleep', 1) return {a, redis.call('get', KEYS[1])}"
-    server.scripting.deny_scripts = False
+    with pytest.raises(redis.ResponseError, match="not allowed from script"):
+        r.eval(script, 1, "k")
+    r.execute_command("DEBUG", "SET-DISABLE-DENY-SCRIPTS", 1)
     before = clock.time()
     assert r.eval(script, 1, "k") == [b"v", b"v"]
     assert clock.time() - before >= 1
     assert r.get("k") is None
+    r.execute_command("DEBUG", "SET-DISABLE-DENY-SCRIPTS", 0)
+    with pytest.raises(redis.ResponseError, match="not allowed from script"):
+        r.eval(script, 1, "k")
 
 
 def test_effects_are_propagated_as_one_transaction(server: miniredis.Server) -> None:
