@@ -25,10 +25,9 @@ from miniredis.commands.client_flags import (
     CLIENT_UNAUTHENTICATED,
 )
 from miniredis.commands.protected import debug_refused
-from miniredis.commands.table import NOT_QUEUED, Command, lookup_container
+from miniredis.commands.table import Command, lookup_container
 from miniredis.errors import CommandError, wrong_arity
 from miniredis.reply import BLOCKED, NO_REPLY, QUEUED, Reply
-from miniredis.server.evict import EvictResult
 from miniredis.server.multi import abort_exec, flag_transaction, queue_multi_command
 from miniredis.server.pause import CLIENT_PAUSE_ALL, CLIENT_PAUSE_OFF
 from miniredis.server.script_flags import command_flags
@@ -43,7 +42,6 @@ ERROR_NAME_LEN = 128  # bytes of a command's name, and of its arguments, in erro
 # Of a replica, and of a primary that lacks replicas. server.c: createSharedObjects()
 READONLY = "READONLY You can't write against a read only replica."
 NOREPLICAS = "NOREPLICAS Not enough good replicas to write."
-OOM = "OOM command not allowed when used memory > 'maxmemory'."
 MASTERDOWN = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 
 # First words of a line of HTTP: a browser was made to talk to this port.
@@ -119,8 +117,6 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return CommandError("NOAUTH Authentication required.")
     if c.flags & CLIENT_MULTI and "no_multi" in cmd.flags:
         return CommandError("ERR Command not allowed inside a transaction")
-    if c.server.config.maxmemory and (refused := _memory_refused(c, cmd)) is not None:
-        return refused
     if (refused := _write_refused(c, cmd)) is not None:
         return refused
     if c.flags & CLIENT_PUBSUB and c.resp == 2 and cmd.name not in ALLOWED_IN_PUBSUB:
@@ -134,24 +130,6 @@ def _find_error(c: Client, cmd: Command | None, argv: list[bytes]) -> CommandErr
         return c.server.scripting.busy_error()
     if c.flags & CLIENT_SLAVE and not _flags(c, cmd).isdisjoint(TOUCHES_KEYSPACE):
         return CommandError("ERR Replica can't interact with the keyspace")
-    return None
-
-
-def _memory_refused(c: Client, cmd: Command) -> CommandError | None:
-    """Make room if memory is full; the error if that fails and the command needs more.
-
-    Queueing needs memory as well, so in a transaction all is refused but what ends it.
-    """
-    server = c.server
-    if server.scripting.is_timed_out:
-        return None
-    out_of_memory = server.eviction.perform_evictions() is EvictResult.FAIL
-    refusable = "denyoom" in _flags(c, cmd) or bool(
-        c.flags & CLIENT_MULTI and cmd.name not in NOT_QUEUED - {"watch"}
-    )
-    if out_of_memory and refusable:
-        return CommandError(OOM)
-    server.eviction.pre_command_oom_state = out_of_memory
     return None
 
 

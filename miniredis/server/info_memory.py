@@ -38,7 +38,7 @@ _UNITS = "KMGTP"
 def info_memory(s: Server) -> Mapping[str, object]:
     """The fields of the section Memory. Notes the peak."""
     overhead = USED_MEMORY_STARTUP + _tables(s)
-    used = used_memory(s)
+    used = overhead + sum(len(db.dict) for db in s.databases) * KEY_AND_VALUE
     peak = s.stat_peak_memory = max(s.stat_peak_memory, used)
     dataset = used - overhead
     net_usage = max(used - USED_MEMORY_STARTUP, 1)
@@ -76,15 +76,6 @@ def info_memory(s: Server) -> Mapping[str, object]:
         "lazyfree_pending_objects": 0,
         "lazyfreed_objects": 0,
     }
-
-
-def used_memory(s: Server) -> int:
-    """Bytes in use, as INFO shows and ``maxmemory`` limits them. O(databases)
-
-    zmalloc.c: zmalloc_used_memory()
-    """
-    keys = sum(len(db.dict) for db in s.databases)
-    return USED_MEMORY_STARTUP + _tables(s) + keys * KEY_AND_VALUE
 
 
 def _tables(s: Server) -> int:

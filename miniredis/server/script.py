@@ -37,12 +37,7 @@ from miniredis.scripting.flags import (
 )
 from miniredis.server.client import Client
 from miniredis.server.functions import Function, Functions
-from miniredis.server.script_replica import (
-    refused_command,
-    refused_stale,
-    refused_without_memory,
-    refused_writer,
-)
+from miniredis.server.script_replica import refused_command, refused_stale, refused_writer
 
 if TYPE_CHECKING:
     from miniredis.scripting.lua import Lua
@@ -231,11 +226,7 @@ class Scripting:
         script.c: scriptPrepareForRun()
         """
         server, caller = self.server, run.caller
-        refused = (
-            refused_stale(server, flags)
-            or refused_writer(server, caller, flags)
-            or refused_without_memory(server, flags)
-        )
+        refused = refused_stale(server, flags) or refused_writer(server, caller, flags)
         if refused is not None:
             raise refused
         client = self.client

@@ -1,6 +1,6 @@
-"""What a script may not do: on a replica, on a primary that lacks replicas, without memory.
+"""What a script may not do on a replica, or on a primary that lacks replicas.
 
-Redis: ``scriptPrepareForRun()``, ``scriptVerifyWriteCommandAllow()``, ``scriptVerifyOOM()`` and
+Redis: ``scriptPrepareForRun()``, ``scriptVerifyWriteCommandAllow()`` and
 ``scriptVerifyAllowStale()`` in script.c.
 """
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from miniredis.commands.client_flags import CLIENT_MASTER
 from miniredis.errors import CommandError
-from miniredis.scripting.flags import ALLOW_OOM, ALLOW_STALE, NO_WRITES, ScriptFlags
-from miniredis.server.checks import MASTERDOWN, NOREPLICAS, OOM, READONLY
+from miniredis.scripting.flags import ALLOW_STALE, NO_WRITES, ScriptFlags
+from miniredis.server.checks import MASTERDOWN, NOREPLICAS, READONLY
 
 if TYPE_CHECKING:
     from miniredis.commands.table import Command
@@ -47,19 +47,6 @@ def refused_writer(server: Server, caller: Client, flags: ScriptFlags) -> Comman
     return None
 
 
-def refused_without_memory(server: Server, flags: ScriptFlags) -> CommandError | None:
-    """Why a script that declares its flags, but not ``allow-oom``, may not run now."""
-    if flags.compat or ALLOW_OOM in flags or NO_WRITES in flags or not _is_oom(server):
-        return None
-    return CommandError(
-        "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
-    )
-
-
-def _is_oom(server: Server) -> bool:
-    return server.config.maxmemory > 0 and server.eviction.pre_command_oom_state
-
-
 def refused_command(server: Server, run: ScriptRun, cmd: Command) -> CommandError | None:
     """Why a command of a script may not run here. A script that has changed something is
     not stopped halfway.
@@ -68,16 +55,12 @@ def refused_command(server: Server, run: ScriptRun, cmd: Command) -> CommandErro
         return CommandError("ERR Can not execute the command on a stale replica")
     if run.read_only and (cmd.is_write or "may_replicate" in cmd.flags):
         return CommandError("ERR Write commands are not allowed from read-only scripts.")
-    if run.wrote:
+    if not cmd.is_write or run.wrote:
         return None
-    if cmd.is_write:
-        if _is_read_only(server, run.caller):
-            return CommandError(READONLY)
-        if not server.repl.good_replicas_status():
-            return CommandError(NOREPLICAS)
-    obeyed = run.caller.flags & CLIENT_MASTER
-    if "denyoom" in cmd.flags and not run.allow_oom and not obeyed and _is_oom(server):
-        return CommandError(OOM)
+    if _is_read_only(server, run.caller):
+        return CommandError(READONLY)
+    if not server.repl.good_replicas_status():
+        return CommandError(NOREPLICAS)
     return None
 
 

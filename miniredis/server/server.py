@@ -48,7 +48,6 @@ from miniredis.server.checks import check_command, reply_is_wanted
 from miniredis.server.client import Client
 from miniredis.server.config import PROTECTED_ACTION_YES, Config
 from miniredis.server.cron import server_cron
-from miniredis.server.evict import Eviction
 from miniredis.server.idle import IdleTime
 from miniredis.server.keyspace_hooks import KeyspaceHooks
 from miniredis.server.latency import LatencyMonitor
@@ -159,7 +158,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.slowlog = SlowLog()
         self.latency = LatencyMonitor()
         self.scripting = Scripting(self)
-        self.eviction = Eviction(self)
 
         self.pause_cron = False
         self.active_expire_enabled = True
@@ -169,7 +167,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.dirty = 0  # changes of the data set, ever
         super().__init__()
         self.gates = False
-        self.databases: list[RedisDb] = []
         self.stale_gate = stale_gate
         self.hz: int = self.config.hz
         self.apply_config()
@@ -232,7 +229,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
         self.slow_us = min(thresholds, default=1 << 62)
         self.refresh_lru_clock(self.mstime)
         self.update_gates()
-        self.eviction.limit_may_have_changed()
 
     def update_gates(self) -> None:
         """Note whether any command has more to pass than existence and arity."""
@@ -243,7 +239,6 @@ class Server(Outside, ReplicationApi, Listeners, KeyspaceHooks):
             or config.enable_debug_command != PROTECTED_ACTION_YES
             or self.masterhost is not None
             or config.min_replicas_to_write > 0
-            or config.maxmemory > 0
             or self.stale_gate is StaleGate.REPAIRED
             or self.scripting.is_timed_out
         )

@@ -3,7 +3,7 @@
 A line is a command in the words of a shell (so ``"\\x00"`` is not a NUL; see ``{nul}``),
 ``b: ...`` is said by a second client, ``@500`` lets 500 ms pass. ``{now}`` is the time in
 ms, ``{now_s}`` in seconds, ``{max}`` and ``{min}`` are the ends of a 64-bit integer,
-``{long}`` is a word of 300 letters, ``{nl}`` the end of a line.
+``{long}`` is a word of 300 letters.
 """
 
 from __future__ import annotations
@@ -793,50 +793,6 @@ OTHERS = {
         GET p:0
         DEL key:0 p:0
         DEBUG STRINGMATCH-LEN x
-    """,
-    "full_memory": """
-        SET a 1
-        RPUSH l 1 2 3
-        CONFIG SET maxmemory 1
-        SET b 2
-        APPEND a x
-        GET a
-        EXPIRE a 100
-        PERSIST a
-        LPOP l
-        RPUSH l 4
-        LSET l 0 x
-        GETSET a 2
-        COPY a b
-        RENAME a c
-        DEL c
-        MULTI
-        GET a
-        EXEC
-        MULTI
-        PING
-        DISCARD
-        MULTI
-        EXEC
-        WATCH a
-        UNWATCH
-        b: MULTI
-        EVAL "return 1" 0
-        EVAL "return redis.call('SET', 'a', '1')" 0
-        EVAL "return redis.pcall('SET', 'a', '1').err" 0
-        EVAL "redis.call('DEL', 'x') return redis.call('SET', 'a', '1')" 0
-        EVAL "redis.call('GET', 'x') return redis.call('SET', 'a', '2')" 0
-        EVAL "#!lua{nl}return 1" 0
-        EVAL "#!lua flags=allow-oom{nl}return redis.call('SET', 'b', '1')" 0
-        EVAL "#!lua flags=no-writes{nl}return redis.call('GET', 'b')" 0
-        EVAL "#!lua flags=no-writes{nl}return redis.call('SET', 'b', '1')" 0
-        EVAL_RO "return redis.call('GET', 'b')" 0
-        CONFIG SET maxmemory-policy volatile-lru
-        SET b 2
-        DBSIZE
-        CONFIG SET maxmemory 0
-        CONFIG SET maxmemory-policy noeviction
-        SET b 2
     """,
     "arity": """
         GET

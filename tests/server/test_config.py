@@ -472,3 +472,12 @@ def test_local_clients_may_set_protected_parameters(addr: str, allowed: bool) ->
 def test_passwords_are_sensitive(config: Config) -> None:
     names = (b"requirepass", b"MASTERAUTH", b"masteruser", b"tls-key-file-pass", b"hz", b"nope")
     assert [config.is_sensitive(name) for name in names] == [True, True, True, False, False, False]
+
+
+def test_maxmemory_is_accepted_and_does_nothing() -> None:
+    """As docs/design.md says: memory is estimated, so nothing may depend on it."""
+    server = Server(VirtualClock(), seed=1, maxmemory=1, maxmemory_policy="allkeys-random")
+    for i in range(10):
+        assert command(server, "SET", f"k{i}", "v") is OK
+    assert server.dbsize() == 10
+    assert server.stat_evictedkeys == 0
