@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--server", default=SERVE, help="another server's command; {port}, {dir}")
     p.add_argument("--json", type=Path, help="write all results here")
     p.add_argument("--logs", type=Path, help="folder for what runtest prints")
-    p.add_argument("--write", action="store_true", help=f"make {EXPECTED.name} of this run")
+    p.add_argument("--write", action="store_true", help=f"bring {EXPECTED.name} up to date")
     return p
 
 
@@ -46,8 +46,6 @@ def main(argv: list[str] | None = None) -> int:
     args = p.parse_args(argv)
     if args.jobs < 1 or args.limit <= 0 or args.stall < 1:
         p.error("--jobs, --limit and --stall must be at least 1")
-    if args.write and args.units:
-        p.error(f"--write makes {EXPECTED.name} of a run of all units")
     try:
         names = unit_names(args.suite)
     except ValueError as error:
@@ -75,11 +73,11 @@ def finish(units: list[Unit], json_file: Path | None, write: bool) -> int:
                 print(f"{test.state}: {unit.name}: {test.name}")
         for why in unit.cut:
             print(f"cut short: {unit.name}: {why.splitlines()[0] if why else ''}")
-    known = load()[1] if EXPECTED.exists() else []
+    known = load()
     if write:
         EXPECTED.write_text(dump(units, known), encoding="utf-8")
         return 0
-    new, stale = compare(units, known)
+    new, stale = compare(units, known.entries)
     for title, keys in (("not expected", new), (f"stale in {EXPECTED.name}", stale)):
         for unit_name, test_name, state in keys:
             print(f"{title}: {state}: {unit_name}: {test_name}")

@@ -27,6 +27,8 @@ HEADER = """\
 # Tests of Redis's suite that fail or are skipped, and why. Made by
 # `python -m tests.conformance PATH --write`; the reasons are written by hand and kept.
 """
+# The counts of a unit, in this order; ``aborted`` is 1 if it did not run to its end.
+COUNTS = ("ok", "err", "skipped", "hang", "cut", "aborted")
 Key = tuple[str, str, str]  # unit, test, state
 
 
@@ -45,10 +47,27 @@ class Entry:
         return (self.unit, self.test, self.state)
 
 
-def load(path: Path = EXPECTED) -> tuple[dict[str, int], list[Entry]]:
-    """The totals of the run that made the file, and its entries."""
+@dataclass(frozen=True)
+class Expected:
+    """What is known: the counts of each unit, and what does not pass."""
+
+    units: dict[str, dict[str, int]]
+    entries: list[Entry]
+
+    def totals(self) -> dict[str, int]:
+        """The sums over all units, and their number."""
+        found = Counter[str]()
+        for counts in self.units.values():
+            found.update(counts)
+        return {"units": len(self.units), **{name: found[name] for name in COUNTS}}
+
+
+def load(path: Path = EXPECTED) -> Expected:
+    """What is known; nothing if there is no such file."""
+    if not path.exists():
+        return Expected({}, [])
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    return data.get("totals", {}), [Entry(**entry) for entry in data.get("entry", [])]
+    return Expected(data.get("units", {}), [Entry(**entry) for entry in data.get("entry", [])])
 
 
 def not_passed(units: list[Unit], known: list[Entry] = ()) -> list[Entry]:  # type: ignore[assignment]
@@ -84,21 +103,30 @@ def compare(units: list[Unit], known: list[Entry]) -> tuple[list[Key], list[Key]
     return sorted(now - then), sorted(key for key in then - now if key[0] in ran)
 
 
+def counts(unit: Unit) -> dict[str, int]:
+    """How many tests of *unit* are in each state, blocks cut short, and whether it ended early."""
+    numbers = [*map(unit.count, (OK, ERR, SKIPPED, HANG)), len(unit.cut), unit.ended != DONE_UNIT]
+    return dict(zip(COUNTS, map(int, numbers), strict=True))
+
+
 def totals(units: list[Unit]) -> dict[str, int]:
-    counts = {state: sum(unit.count(state) for unit in units) for state in (OK, ERR, SKIPPED, HANG)}
-    return {
-        "units": len(units),
-        **counts,
-        "cut": sum(len(unit.cut) for unit in units),
-        "aborted": sum(unit.ended != DONE_UNIT for unit in units),
-    }
+    return Expected({unit.name: counts(unit) for unit in units}, []).totals()
 
 
-def dump(units: list[Unit], known: list[Entry]) -> str:
-    """The text of ``expected.toml`` for *units*, with the reasons of *known*."""
-    lines = [HEADER, "[totals]"]
-    lines += [f"{name} = {n}" for name, n in totals(units).items()]
-    for entry in not_passed(units, known):
+def dump(units: list[Unit], known: Expected) -> str:
+    """The text of ``expected.toml`` after a run of *units*, with the reasons of *known*.
+
+    What is known of units that did not run stays as it is.
+    """
+    ran = {unit.name for unit in units}
+    of_units = {**known.units, **{unit.name: counts(unit) for unit in units}}
+    lines = [HEADER, "[units]"]
+    for name in sorted(of_units):
+        shown = ", ".join(f"{key} = {n}" for key, n in of_units[name].items())
+        lines.append(f"{_string(name)} = {{ {shown} }}")
+    entries = [entry for entry in known.entries if entry.unit not in ran]
+    entries += not_passed(units, known.entries)
+    for entry in sorted(entries, key=lambda entry: entry.unit):
         lines += ["", "[[entry]]"]
         for name in ("unit", "test", "state", "reason"):
             lines.append(f"{name} = {_string(getattr(entry, name))}")

@@ -99,7 +99,7 @@ def command_count() -> str:
 
 def suite_totals() -> str:
     """The totals of the run that made ``expected.toml``, as a sentence."""
-    totals, _ = load()
+    totals = load().totals()
     return (
         f"Of {totals['units']} units: {totals['ok']} tests pass, {totals['err']} fail, "
         f"{totals['hang']} hang, {totals['skipped']} tests and blocks of tests are skipped; "
@@ -108,7 +108,7 @@ def suite_totals() -> str:
 
 
 def suite_failures() -> str:
-    _, entries = load()
+    entries = load().entries
     rows = [
         (e.unit, _cell(e.test), e.state, _cell(e.reason)) for e in entries if e.state != SKIPPED
     ]
@@ -116,7 +116,7 @@ def suite_failures() -> str:
 
 
 def suite_skips() -> str:
-    _, entries = load()
+    entries = load().entries
     rows = [
         (e.unit, _cell(e.test) + (f" × {e.times}" if e.times > 1 else ""), _cell(e.reason))
         for e in entries
