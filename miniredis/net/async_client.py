@@ -85,6 +85,7 @@ class Redis(redis.asyncio.Redis):
     ) -> Any:
         reply = await connection.call(connection.encode_args(args))
         value = self._value(connection, reply, options)
+        await connection.tell_handlers()
         if isinstance(value, Exception):
             if EMPTY_RESPONSE in options and isinstance(value, redis.ResponseError):
                 return options[EMPTY_RESPONSE]

@@ -37,6 +37,7 @@ class AsyncInProcessConnection(Session, AbstractConnection):  # type: ignore[mis
         AbstractConnection.__init__(self, **kwargs)
         self._bell = Bell()
         self._unsent: deque[list[bytes]] = deque()
+        self._unheard: deque[Any] = deque()  # messages for handlers, which must be awaited
         self._open_session(server)
 
     # -- connecting -------------------------------------------------------------------
@@ -229,12 +230,14 @@ class AsyncInProcessConnection(Session, AbstractConnection):  # type: ignore[mis
             until = self.server.clock.us() + round(timeout * US_PER_SECOND)
         try:
             reply = await self._next_reply(until, push_request=bool(push_request))
+            if reply is NO_REPLY:
+                return None
+            if reply.__class__ is Push and int(self.protocol) == 3:
+                return await self._handle(self.convert(reply, disable_decoding))
         except BaseException:
             if disconnect_on_error:
                 self.hang_up()
             raise
-        if reply is NO_REPLY:
-            return None
         value = self.convert(reply, disable_decoding)
         if isinstance(value, Exception):
             raise value
@@ -250,9 +253,23 @@ class AsyncInProcessConnection(Session, AbstractConnection):  # type: ignore[mis
                 reply = self._replies.popleft() if self._replies else NO_REPLY
             if reply is not NO_REPLY:
                 if reply.__class__ is not Push or int(self.protocol) != 3 or push_request:
-                    return reply  # else: a RESP3 client without a handler drops messages
+                    return reply
+                await self._handle(self.convert(reply))
             elif not await self._wait_for_output(until, push_request):
                 return NO_REPLY
+
+    def hear(self, message: Reply, disable_decoding: bool = False) -> Any:
+        """Keep a RESP3 message for :meth:`tell_handlers`."""
+        self._unheard.append(self.convert(message, disable_decoding))
+
+    async def tell_handlers(self) -> None:
+        """Give the messages that came with a reply to their handlers."""
+        while self._unheard:
+            await self._handle(self._unheard.popleft())
+
+    async def _handle(self, message: Any) -> Any:
+        """Give a RESP3 message to its handler in redis-py's parser; what that returns."""
+        return await cast(Any, self._parser).handle_push_response(message)
 
     async def _wait_for_output(self, until: int | None, push_request: bool) -> bool:
         """Let time pass until something can be read; False if *until* comes first."""

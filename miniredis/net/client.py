@@ -264,6 +264,8 @@ class Pipeline(RedisPipeline, Redis):
         ``ConnectionError`` if that is too little; a client on a wire would wait for ever.
         """
         if int(connection.protocol) == 3:
+            for message in [reply for reply in replies if reply.__class__ is Push]:
+                connection.hear(message)
             replies[:] = [reply for reply in replies if reply.__class__ is not Push]
         if len(replies) < expected:
             closed = connection.client is None

@@ -11,6 +11,7 @@ from redis.exceptions import ConnectionError
 from redis.retry import Retry
 
 from miniredis.errors import ServerClosedError
+from miniredis.net.push import PushHandlers
 from miniredis.net.session import CLOSED_BY_SERVER, Session
 from miniredis.reply import BLOCKED, NO_REPLY, Push, Reply
 from miniredis.server.client import Client
@@ -30,6 +31,7 @@ class InProcessConnection(Session, AbstractConnection):
         if kwargs.get("retry") is None:
             kwargs["retry"] = Retry(NoBackoff(), RETRIES)
         AbstractConnection.__init__(self, **kwargs)
+        self._parser = PushHandlers()  # the name by which redis-py finds it
         self._open_session(server)
 
     # -- connecting -------------------------------------------------------------------
@@ -167,9 +169,16 @@ class InProcessConnection(Session, AbstractConnection):
             if reply is NO_REPLY:
                 if not self._wait_for_output(wait):
                     raise redis.exceptions.TimeoutError("Timeout reading from in-process server")
-            elif reply.__class__ is not Push or self.protocol != 3 or push_request:
-                break  # else: a RESP3 client without a handler drops messages
+            elif reply.__class__ is not Push or int(self.protocol) != 3:
+                break
+            else:
+                value = self.hear(reply, disable_decoding)
+                if push_request:
+                    return value
         value = self.convert(reply, disable_decoding)
         if isinstance(value, Exception):
             raise value
         return value
+
+    def hear(self, message: Reply, disable_decoding: bool = False) -> Any:
+        return self._parser.handle_push_response(self.convert(message, disable_decoding))

@@ -202,7 +202,7 @@ class Session:
         with self.server.lock:
             if int(self.protocol) == 3 and any(item.__class__ is not Push for item in replies):
                 while replies[0].__class__ is Push:
-                    replies.popleft()
+                    self.hear(replies.popleft())
             return replies.popleft() if replies else NO_REPLY
 
     def take_unread(self) -> list[Reply]:
@@ -218,11 +218,13 @@ class Session:
     def forget_unread(self, pooled: bool) -> None:
         """What was not read is in the way of the next reply.
 
-        Messages are dropped, as RESP3 tells them from replies. Else a *pooled* connection is
-        closed, as redis-py's pool does with one that has data when it is taken out again.
+        Messages go to their handlers, as RESP3 tells them from replies. Else a *pooled*
+        connection is closed, as redis-py's pool does with one that has data when it is taken
+        out again.
         """
         if int(self.protocol) == 3 and all(item.__class__ is Push for item in self._replies):
-            self._replies.clear()
+            while self._replies:
+                self.hear(self._replies.popleft())
         elif pooled and self._replies:
             self.hang_up()
 
@@ -233,6 +235,10 @@ class Session:
         """
         found = self.take_reply(reply)
         return None if found is NO_REPLY else self.convert(found)
+
+    def hear(self, message: Reply, disable_decoding: bool = False) -> Any:
+        """Give a RESP3 message to its handler; what that returns."""
+        raise NotImplementedError
 
     def convert(self, reply: Reply, disable_decoding: bool = False) -> Any:
         """*reply* as redis-py's parser would deliver it; errors as exception values."""

@@ -15,7 +15,7 @@ import redis.asyncio
 import miniredis
 from miniredis.net.tcp import TcpServer
 from miniredis.server.server import Server
-from tests.net.in_loop import Loop
+from tests.net.in_loop import InLoop, Loop
 
 Transport = Any
 
@@ -205,6 +205,26 @@ def test_pubsub(connect: Transport, protocol: int) -> None:
     assert r.pubsub_numpat() == 1
     p.unsubscribe()
     assert p.get_message(timeout=5)["type"] == "unsubscribe"
+    p.close()
+
+
+def test_messages_of_resp3_go_to_their_handler(connect: Transport) -> None:
+    r = connect(protocol=3, decode_responses=True)
+    heard: list[Any] = []
+
+    def hear(message: Any) -> Any:
+        heard.append(message)
+        return message
+
+    async def hear_later(message: Any) -> Any:
+        return hear(message)
+
+    p = r.pubsub(push_handler_func=hear_later if isinstance(r, InLoop) else hear)
+    p.subscribe("c")
+    assert p.get_message(timeout=5)["type"] == "subscribe"
+    r.publish("c", "x")
+    assert p.get_message(timeout=5)["data"] == "x"
+    assert heard == [["subscribe", "c", 1], ["message", "c", "x"]]
     p.close()
 
 
