@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from miniredis import Server
 from miniredis.commands.client_flags import CLIENT_MULTI
 from miniredis.commands.table import top_level_commands
 from tests.differential import (
@@ -32,7 +33,7 @@ from tests.differential import (
 )
 from tests.differential.learned import LearnedPair
 from tests.differential.machines import machine, scripts, told
-from tests.differential.pair import CLIENTS, Step
+from tests.differential.pair import CLIENTS, NOW_MS, Step
 from tests.differential.test_state_machine import command
 from tests.real.frozen import FrozenServer
 
@@ -65,9 +66,9 @@ WORDS = {
 # server, take it elsewhere, tell times, draw lots, wait, or talk to others.
 LEFT_OUT = set(
     b"""
-    acl asking auth bgrewriteaof bgsave client cluster command config debug failover function hello
-    info lastsave latency lolwut memory migrate module monitor object pfselftest psync quit
-    replconf replicaof reset restore restore-asking role save script shutdown slaveof slowlog sync
+    acl asking auth bgrewriteaof bgsave cluster command debug failover hello
+    info lastsave lolwut memory migrate module monitor pfselftest psync quit
+    replconf replicaof reset restore restore-asking role save shutdown slaveof slowlog sync
     time wait psubscribe subscribe ssubscribe punsubscribe unsubscribe sunsubscribe
     hrandfield randomkey spop srandmember zrandmember
     blpop brpop blmove brpoplpush blmpop bzpopmin bzpopmax bzmpop
@@ -122,7 +123,42 @@ in_script = st.one_of(
         st.sampled_from([b"FCALL", b"FCALL_RO"]), st.sampled_from([b"call", b"read"]), b"0", inner
     ),
 )
+
+
+def payloads() -> list[bytes]:
+    """What DUMP says of a value of each type, and the same with one bit wrong."""
+    server = Server()
+    client = server.create_client()
+    found = []
+    for line in (
+        "SET k 12",
+        "SET k text",
+        "RPUSH k 1 x",
+        "SADD k 1 2",
+        "SADD k 1 m1",
+        "HSET k 1 m1",
+        "ZADD k 1.5 m1 2 m2",
+        "XADD k 1-1 1 2",
+    ):
+        server.process_command(client, [b"DEL", b"k"])
+        server.process_command(client, line.encode().split())
+        found.append(server.process_command(client, [b"DUMP", b"k"]))
+    return [*found, found[2][:3] + bytes([found[2][3] ^ 1]) + found[2][4:]]
+
+
+restore_options = st.lists(
+    st.one_of(
+        st.sampled_from([(b"REPLACE",), (b"ABSTTL",), (b"foo",), (b"IDLETIME",)]),
+        command(b"IDLETIME", st.sampled_from([b"0", b"100", b"-1", b"x"])),
+        command(b"FREQ", st.sampled_from([b"0", b"255", b"256", b"x"])),
+    ),
+    max_size=3,
+).map(lambda found: [word for option in found for word in option])
+ttls = st.sampled_from(
+    [b"0", b"0", b"1", b"100", b"-1", b"x", b"9223372036854775807", NOW_MS + b"50"]
+)
 across = st.one_of(
+    command(b"RESTORE", keys, ttls, st.sampled_from(payloads()), restore_options),
     command(st.sampled_from([b"DUMP", b"TYPE", b"PTTL", b"PEXPIRETIME"]), keys),
     command(b"OBJECT", st.sampled_from([b"ENCODING", b"REFCOUNT", b"FREQ", b"x"]), keys),
     command(b"RESTORE", keys, st.sampled_from([b"0", b"-1", b"x"]), st.sampled_from(ODD)),
