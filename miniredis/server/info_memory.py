@@ -59,7 +59,7 @@ def info_memory(s: Server) -> Mapping[str, object]:
         "allocator_resident": used,
         "total_system_memory": _total_system_memory(),
         "total_system_memory_human": bytes_to_human(_total_system_memory()),
-        **_scripting(),
+        **_scripting(s),
         "maxmemory": s.config.maxmemory,
         "maxmemory_human": bytes_to_human(s.config.maxmemory),
         "maxmemory_policy": s.config.maxmemory_policy,
@@ -88,16 +88,17 @@ def _tables(s: Server) -> int:
     return total
 
 
-def _scripting() -> dict[str, object]:
+def _scripting(s: Server) -> dict[str, object]:
+    functions = s.scripting.functions
     total = MEMORY_LUA + MEMORY_FUNCTIONS
     return {
         "used_memory_lua": MEMORY_LUA,
         "used_memory_vm_eval": MEMORY_LUA,
         "used_memory_lua_human": bytes_to_human(MEMORY_LUA),
         "used_memory_scripts_eval": 0,
-        "number_of_cached_scripts": 0,
-        "number_of_functions": 0,
-        "number_of_libraries": 0,
+        "number_of_cached_scripts": len(s.scripting.scripts),
+        "number_of_functions": len(functions.functions),
+        "number_of_libraries": len(functions.libraries),
         "used_memory_vm_functions": MEMORY_FUNCTIONS,
         "used_memory_vm_total": total,
         "used_memory_vm_total_human": bytes_to_human(total),

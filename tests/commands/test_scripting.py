@@ -108,3 +108,22 @@ def test_pause_write_holds_scripts_but_for_read_only_ones(server: miniredis.Serv
     c = server.create_client()
     reply = server.process_command(c, [b"EVAL", b"return 1", b"0"])
     assert repr(reply) == "BLOCKED"
+
+
+def test_info_counts_scripts_and_functions(server: miniredis.Server) -> None:
+    r = server.client()
+
+    def counts() -> list[int]:
+        info = r.info("memory")
+        return [info[f"number_of_{what}"] for what in ("cached_scripts", "functions", "libraries")]
+
+    assert counts() == [0, 0, 0]
+    r.script_load("return 1")
+    r.eval("return 2", 0)
+    r.function_load(
+        "#!lua name=l\nredis.register_function('f', function() end)\nredis.register_function('g', function() end)"
+    )
+    assert counts() == [2, 2, 1]
+    r.script_flush()
+    r.function_flush()
+    assert counts() == [0, 0, 0]
