@@ -43,6 +43,7 @@ bench: $(VENV)/.installed-bench
 figures: $(VENV)/.installed
 	$(BIN)/python docs/oddities/figures.py
 	$(BIN)/python docs/figures/replicas.py
+	$(BIN)/python docs/figures/decay.py
 
 $(VENV)/.created:
 	@if command -v uv >/dev/null 2>&1; then \

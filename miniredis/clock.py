@@ -232,28 +232,55 @@ class CostModel:
     """What work costs in virtual time, in whole nanoseconds.
 
     The time limit of the active expire cycle means nothing when work is free. The
-    defaults are calibrated against redis-server 7.0.15 (see docs/design.md, "Cost
-    model"): there one deleted small key costs 0.7 to 1.0 µs of cycle time.
+    defaults are calibrated against redis-server 7.0.15; see docs/calibration.md.
+
+    Why deleting a key has several prices. The entries, keys and values that a deletion
+    touches lie scattered in memory. While they fit into the processor's caches, a deletion
+    costs ``deleted_ns``; what does not fit must be fetched from memory, for ``missed_ns``
+    more, and for ``cold_ns`` beyond that while the processor warms up after a sleep. A
+    keyspace is taken to fit up to ``cached_buckets`` buckets of the main table; of one n
+    times as large, 1/n is found in the caches.
+
+    With the defaults a deletion costs 290 ns among 10,000 keys (16,384 buckets, all
+    cached); among 100,000 (131,072 buckets, 3/8 of them cached) 290 + 5/8 * 400 = 540 ns,
+    and 815 after a sleep; among 1,000,000 671 and 1,090 ns.
     """
 
     clock_read_ns: int = 40  # one reading of the wall clock
     window_ns: int = 150  # entering one window of the cycle: reading counters, averages
     bucket_ns: int = 5  # visiting one bucket of the expires table
     sampled_ns: int = 45  # looking at one entry of a chain
-    deleted_ns: int = 700  # deleting one key from both dicts and freeing it
-    rehash_entry_ns: int = 60  # moving one entry in the cron's rehash
-    rehash_empty_ns: int = 2  # passing over one bucket in it
+    deleted_ns: int = 290  # deleting one key from both dicts and freeing it
+    rehash_entry_ns: int = 300  # moving one entry in a rehash, which hashes its key anew
+    rehash_empty_ns: int = 3  # passing over one bucket in it
+    missed_ns: int = 400  # what a deletion costs more when the key is in no cache
+    cold_ns: int = 440  # and beyond that just after a sleep
+    cached_buckets: int = 49_152  # of the main table, whose keys the caches hold; not a time
+
+    def deletion_ns(self, buckets: int, cold: bool = False) -> int:
+        """The cost in ns of deleting one key of a database of so many *buckets*.
+
+        *cold* says that the server has just slept.
+        """
+        if buckets <= self.cached_buckets:
+            return self.deleted_ns
+        missed_ns = self.missed_ns + (self.cold_ns if cold else 0)
+        return self.deleted_ns + missed_ns * (buckets - self.cached_buckets) // buckets
+
+    def rehash_ns(self, passed: int, moved: int) -> int:
+        """The cost in ns of passing over buckets and moving entries in a rehash."""
+        return passed * self.rehash_empty_ns + moved * self.rehash_entry_ns
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if isinstance(value, bool) or not isinstance(value, int):
-                raise TypeError(f"CostModel.{name} must be a whole number of ns, not {value!r}")
+                raise TypeError(f"CostModel.{name} must be a whole number, not {value!r}")
             if value < 0:
                 raise ValueError(f"CostModel.{name} must not be negative, got {value}")
 
 
 #: Work that takes no time: for tests in step with a server whose clock is frozen.
-FREE = CostModel(0, 0, 0, 0, 0, 0, 0)
+FREE = CostModel(0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def _check_duration(method: str, value: object, unit: str) -> None:

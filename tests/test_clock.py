@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from miniredis.clock import CostModel, SkewedClock, SystemClock, VirtualClock
+from miniredis.clock import FREE, CostModel, SkewedClock, SystemClock, VirtualClock
 
 
 class Ticker:
@@ -98,6 +98,19 @@ def test_system_clock_is_the_machines() -> None:
     assert before - 0.001 <= SystemClock().time() <= time.time() + 0.001
     with pytest.raises(ValueError, match="0 or more"):
         SystemClock().sleep(-1)
+
+
+@pytest.mark.parametrize(
+    ("buckets", "warm", "cold"),
+    [(16_384, 290, 290), (131_072, 540, 815), (1_048_576, 671, 1090)],
+)
+def test_a_deletion_costs_more_in_a_large_table_and_after_a_sleep(
+    buckets: int, warm: int, cold: int
+) -> None:
+    cost = CostModel()
+    assert cost.deletion_ns(buckets) == warm
+    assert cost.deletion_ns(buckets, cold=True) == cold
+    assert FREE.deletion_ns(buckets, cold=True) == 0
 
 
 def test_cost_model_refuses_negative_and_fractional_costs() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import click
 
+from miniredis.cli.calibrate import calibrate
 from miniredis.cli.engines import engines
 from miniredis.cli.expire import expire
 from miniredis.cli.serve import serve
@@ -21,7 +22,7 @@ def cli() -> None:
     """A Redis inside Python, for seeing how Redis works."""
 
 
-for command in (engines, expire, serve, strategies):
+for command in (calibrate, engines, expire, serve, strategies):
     cli.add_command(command)
 
 

@@ -15,6 +15,7 @@ from miniredis.cli.ttls import check_sources, find_ttls
 from miniredis.keyspace.engines import DEFAULT_ENGINE, ENGINES
 
 if TYPE_CHECKING:
+    from miniredis.clock import CostModel
     from miniredis.lab.experiments import ExpiryResult
 
 MAX_KEYS = 50_000_000
@@ -50,6 +51,17 @@ MAX_KEYS = 50_000_000
     type=Duration(),
     help="Wake the event loop so often, as a client would; each time a fast cycle may run.",
 )
+@click.option(
+    "--cost",
+    type=FilePath(),
+    help="File of what work costs, as `miniredis calibrate` writes it.",
+)
+@click.option(
+    "--against",
+    metavar="URL",
+    help="Do the same on a real server, side by side: in the empty, unused database that the "
+    "address names, such as redis://localhost/9. hz and effort are taken from the server.",
+)
 @click.option("--no-activerehashing", is_flag=True, help="Do not move buckets in the cron.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @output_option()
@@ -65,6 +77,8 @@ def expire(
     engine: str,
     hz: int,
     poll: int | None,
+    cost: Path | None,
+    against: str | None,
     no_activerehashing: bool,
     seed: int,
     output: Path | None,
@@ -79,32 +93,53 @@ def expire(
     check_output(output)
     from miniredis.lab.experiments import run_expiry
 
+    model = None if cost is None else _read_cost(cost)
     notes: list[str] = []
+    beside = None
     with show_progress() as progress:
         values = find_ttls(keys, ttl, ttl_max, ttls, column, source, seed, progress, notes)
-        try:
-            result = run_expiry(
-                values,
-                hz=hz,
-                effort=effort,
-                seed=seed,
-                poll_ms=poll or 0,
-                progress=progress,
-                engine=engine,
-                activerehashing=not no_activerehashing,
-            )
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
-        if output is not None:
-            progress("draw", 0, 1)
-            _draw(result, output)
-            progress("draw", 1, 1)
+        if against is not None:
+            from miniredis.cli.against import run_beside
+
+            beside = run_beside(against, values, poll, model, engine, output, progress)
+        else:
+            try:
+                result = run_expiry(
+                    values,
+                    hz=hz,
+                    effort=effort,
+                    seed=seed,
+                    cost=model,
+                    poll_ms=poll or 0,
+                    progress=progress,
+                    engine=engine,
+                    activerehashing=not no_activerehashing,
+                )
+            except ValueError as error:
+                raise click.ClickException(str(error)) from None
+            if output is not None:
+                progress("draw", 0, 1)
+                _draw(result, output)
+                progress("draw", 1, 1)
     for note in notes:
         click.echo(f"Note: {note}", err=True)
-    if as_json:
+    if beside is not None:
+        beside.show(as_json)
+    elif as_json:
         click.echo(json.dumps(result.as_dict(), indent=2))
     else:
         _print_table(result, output)
+
+
+def _read_cost(path: Path) -> CostModel:
+    from miniredis.lab.costs import read_cost
+
+    try:
+        return read_cost(path)
+    except ValueError as error:
+        raise click.UsageError(f"--cost: {error}") from None
+    except OSError as error:
+        raise click.ClickException(f"cannot read {path}: {error.strerror}") from None
 
 
 def _draw(result: ExpiryResult, output: Path) -> None:

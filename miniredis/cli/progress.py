@@ -20,6 +20,8 @@ def show_progress() -> Iterator[Callable[[str, int, int], None]]:
         "read": "reading times to live",
         "write": "writing keys",
         "expire": "letting them expire",
+        "measure": "measuring",
+        "watch": "watching the real server",
         "run": "running the strategies",
         "draw": "drawing",
         "engines": "comparing engines",

@@ -61,6 +61,10 @@ DICT_HT_INITIAL_SIZE = 4  # ... unless it has no more buckets than this
 STALE_WEIGHT = 0.05  # of a cycle in the running estimate of stale keys
 AVG_TTL_SAMPLES = 50  # a window weighs 1 in so many in avg_ttl
 
+# Of the cost model, not of Redis: a processor that has slept is slow at first.
+COLD_AFTER_US = 6000  # without a deletion it counts as having slept ...
+COLD_FOR_US = 5000  # ... and deletions cost more for so long
+
 
 class StaleGate(Enum):
     """How a fast cycle judges ``stat_expired_stale_perc``, kept as a fraction 0...1."""
@@ -201,6 +205,8 @@ class ActiveExpireCycle:
         self.timelimit_exit = False
         self.last_fast_cycle = 0
         self.cycles = 0  # calls that were not refused, ever; not in Redis
+        self.deleted_until_us = 0  # when the last deletion was done; not in Redis
+        self.cold_until_us = 0  # until when deletions cost more; not in Redis
 
     # -- what effort means ----------------------------------------------------------
 
@@ -331,7 +337,7 @@ class ActiveExpireCycle:
                 report.iterations += self.early_exit_iterations
                 return
             report.iterations += 1
-            self.sample_window(db, loop)
+            self.take_window(db, loop)
             report.add(loop)
             self.update_avg_ttl(db, loop)
             if report.iterations % TIME_CHECK_ITERATIONS == 0 and self.out_of_time(report):
@@ -356,6 +362,14 @@ class ActiveExpireCycle:
     def window_ms(self) -> int:
         """The time in ms by which the keys of a window are judged."""
         return self.server.ustime() // 1000
+
+    def take_window(self, db: RedisDb, loop: LoopReport) -> None:
+        """Work one window, and let the time of the rehash steps in it pass as well."""
+        passed, moved = rehash_work(db)
+        self.sample_window(db, loop)
+        passed_now, moved_now = rehash_work(db)
+        rehash_ns = self.server.cost.rehash_ns(passed_now - passed, moved_now - moved)
+        self.server.clock.spend_ns(rehash_ns)
 
     def sample_window(self, db: RedisDb, loop: LoopReport) -> None:
         """Walk buckets from the cursor until the window is full; delete what has died.
@@ -410,13 +424,18 @@ class ActiveExpireCycle:
 
     def charge(self, loop: LoopReport, bucket_ns: int) -> None:
         """Let the time pass that a window costs, where a bucket costs *bucket_ns*."""
-        cost = self.server.cost
-        self.server.clock.spend_ns(
-            cost.window_ns
-            + loop.buckets * bucket_ns
-            + loop.sampled * cost.sampled_ns
-            + loop.expired * cost.deleted_ns
-        )
+        cost, clock = self.server.cost, self.server.clock
+        ns = cost.window_ns + loop.buckets * bucket_ns + loop.sampled * cost.sampled_ns
+        if not loop.expired:
+            clock.spend_ns(ns)
+            return
+        now = clock.us()
+        if now - self.deleted_until_us > COLD_AFTER_US:
+            self.cold_until_us = now + COLD_FOR_US
+        buckets = self.server.databases[loop.db].dict.slots()
+        ns += loop.expired * cost.deletion_ns(buckets, now < self.cold_until_us)
+        clock.spend_ns(ns)
+        self.deleted_until_us = clock.us()
 
     def update_avg_ttl(self, db: RedisDb, loop: LoopReport) -> None:
         """Let the window's mean TTL (ms) weigh 2 % in the database's.
@@ -458,3 +477,12 @@ class ActiveExpireCycle:
         report.stale_perc = server.stat_expired_stale_perc
         if server.probed:
             server.probe.expire_cycle(report)
+
+
+def rehash_work(db: RedisDb) -> tuple[int, int]:
+    """Buckets passed and entries moved by rehashing both dicts of *db*, ever."""
+    main, expires = db.dict, db.expires
+    return (
+        main.rehash_passed + expires.rehash_passed,
+        main.rehash_moved + expires.rehash_moved,
+    )

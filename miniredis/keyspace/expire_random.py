@@ -128,7 +128,7 @@ class RandomCycle24(RandomCycle26):
             loop = LoopReport(db.id, by=report.type)
             if record:
                 report.loops.append(loop)
-            self.sample_window(db, loop)
+            self.take_window(db, loop)
             report.add(loop)
             iterations += 1
             if iterations % TIME_CHECK_ITERATIONS_24 == 0 and self.out_of_time(report):

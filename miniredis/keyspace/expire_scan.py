@@ -105,7 +105,7 @@ class KvstoreCycle74(ScanCycle72):
                 db.avg_ttl = 0
                 loop.exit = ExitReason.NO_TTLS
                 return
-            self.sample_window(db, loop)
+            self.take_window(db, loop)
             report.add(loop)
             ttls.ttl_sum += loop.ttl_sum
             ttls.ttl_samples += loop.ttl_samples

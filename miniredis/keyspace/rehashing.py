@@ -100,10 +100,7 @@ def rehash_microseconds(server: RehashServer, d: Dict, us: int) -> int:
 
 def _rehash_batch(server: RehashServer, d: Dict) -> None:
     """A hundred steps, and what they cost."""
-    buckets, entries = d.rehashidx, d.ht_used[0]
-    size = len(d.ht_table[0])
-    more = d.rehash(REHASH_BATCH)
-    passed = (d.rehashidx if more else size) - buckets
-    moved = entries - (d.ht_used[0] if more else 0)
+    passed, moved = d.rehash_passed, d.rehash_moved
+    d.rehash(REHASH_BATCH)
     cost = server.cost
-    server.clock.spend_ns(passed * cost.rehash_empty_ns + moved * cost.rehash_entry_ns)
+    server.clock.spend_ns(cost.rehash_ns(d.rehash_passed - passed, d.rehash_moved - moved))

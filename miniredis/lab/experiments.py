@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Any
 
-from miniredis.clock import DEFAULT_START_MS, CostModel, VirtualClock
+from miniredis.clock import DEFAULT_START_MS, US_PER_MS, CostModel, VirtualClock
 from miniredis.keyspace.engines import DEFAULT_ENGINE
 from miniredis.keyspace.expire import CycleReport, ExitReason
+from miniredis.lab.observer import Observer
 from miniredis.lab.recorder import ExpiryRecorder, IdleCrons
 from miniredis.lab.words import count
 from miniredis.lab.workload import MAX_TTL_MS
+from miniredis.net.sighting import Sighting, seen_gone_ms
 from miniredis.server.server import Server
 
 SHARES = (0.50, 0.90, 0.99, 1.00)  # of the keys, whose time of being gone is reported
@@ -77,6 +79,7 @@ class ExpiryResult:
     peak_dead_held: int
     idle: list[IdleCrons] = field(default_factory=list)
     engine: str = DEFAULT_ENGINE
+    sightings: list[Sighting] = field(default_factory=list)  # of the observer, if there was one
 
     @property
     def cpu_share(self) -> float:
@@ -106,6 +109,14 @@ class ExpiryResult:
         """
         rank = max(math.ceil(share * self.keys), 1)
         return self.lags_ms[rank - 1] if rank <= len(self.lags_ms) else None
+
+    def seen_gone_ms(self, share: float) -> float | None:
+        """When the observer first saw *share* of the keys gone, in ms from the first death.
+
+        None if there was no observer, or it never did.
+        """
+        seen = seen_gone_ms(self.sightings, self.keys, share)
+        return None if seen is None else seen - self.first_death_ms
 
     def as_dict(self) -> dict[str, Any]:
         """The numbers for programs: everything the table shows, JSON-ready."""
@@ -144,6 +155,7 @@ def run_expiry(
     cost: CostModel | None = None,
     engine: str = DEFAULT_ENGINE,
     poll_ms: float = 0,
+    lead_ms: int = 0,
     patience_ms: int = DEFAULT_PATIENCE_MS,
     progress: Progress | None = None,
     **config: Any,
@@ -151,9 +163,11 @@ def run_expiry(
     """Write one key per element of *ttls_ms* at once and watch them being deleted.
 
     *ttls_ms* are times to live in ms, each at least 1. *engine* names the version of Redis
-    whose expiry it is. *poll_ms* > 0 models an observer
-    that wakes the event loop so often, each time giving a fast cycle its chance. The run
-    ends when all keys are gone, or *patience_ms* after the last has died. *progress* is
+    whose expiry it is. *poll_ms* > 0 models an observer that asks for the number of keys so
+    often, each time giving a fast cycle its chance; see ``lab/observer.py``. The keys are
+    written *lead_ms* after the server's start, which decides how the cron's ticks, the
+    first 1 ms after the start, lie to the deaths. The run ends when all keys are gone (and
+    the observer has seen it), or *patience_ms* after the last has died. *progress* is
     called with a phase, steps done and steps in all. Other keywords configure the server.
 
     Time in which nothing can happen is passed over, with the same outcome; see
@@ -163,6 +177,8 @@ def run_expiry(
     check_ttls(ttls_ms)
     if not poll_ms >= 0:
         raise ValueError(f"poll_ms must be 0 (no observer) or more, got {poll_ms!r}")
+    if lead_ms < 0:
+        raise ValueError(f"lead_ms must not be negative, got {lead_ms!r}")
     if patience_ms < 0:
         raise ValueError(f"patience_ms must not be negative, got {patience_ms!r}")
     clock = VirtualClock(DEFAULT_START_MS)
@@ -177,14 +193,21 @@ def run_expiry(
     )
     server.idle.exact_averages = False  # nobody looks at avg_ttl
     progress = progress or _no_progress
+    clock.advance(lead_ms)
     start = clock.ms()
     deadlines = sorted(start + ttl for ttl in ttls_ms)
     _check_length(server, start, deadlines)
     _write_keys(server, ttls_ms, progress)
     recorder = ExpiryRecorder()
     server.probe = recorder
-    _let_time_pass(server, clock, deadlines, poll_ms, patience_ms, progress)
+    observer = None
+    if poll_ms:
+        poll_us = max(round(poll_ms * US_PER_MS), 1)
+        first_us = deadlines[0] * US_PER_MS
+        observer = Observer(server, clock, poll_us, first_us, start * US_PER_MS)
+    _let_time_pass(server, clock, deadlines, observer, patience_ms, progress)
     result = _evaluate(server, recorder, deadlines, start, effort, seed)
+    result.sightings = observer.sightings if observer else []
     result.engine = engine
     return result
 
@@ -222,48 +245,46 @@ def _let_time_pass(
     server: Server,
     clock: VirtualClock,
     deadlines: list[int],
-    poll_ms: float,
+    observer: Observer | None,
     patience_ms: int,
     progress: Progress,
 ) -> None:
     db = server.databases[0]
     total = len(deadlines)
     end = deadlines[-1] + patience_ms
-    poll_us = round(poll_ms * 1000)
-    next_poll = clock.us() + poll_us
-    while len(db.dict) and clock.ms() <= end:
-        next_poll = _pass_idle_time(server, clock, deadlines, poll_us, next_poll)
+    while (len(db.dict) or (observer and not observer.saw_none)) and clock.ms() <= end:
+        _pass_idle_time(server, clock, deadlines, observer)
         event = server.next_event_us()
         assert event is not None
-        target = min(event, next_poll) if poll_us else event
-        clock.advance_to_us(max(target, clock.us()))
-        if poll_us and clock.us() >= next_poll:
-            server.before_sleep()
-            next_poll = max(next_poll + poll_us, clock.us())
+        if observer and observer.next_us < event:
+            observer.poll()
+        else:
+            clock.advance_to_us(max(event, clock.us()))
         progress("expire", total - len(db.dict), total)
 
 
 def _pass_idle_time(
-    server: Server, clock: VirtualClock, deadlines: list[int], poll_us: int, next_poll: int
-) -> int:
-    """Go to the instant of the next death at once if that is far; return the next poll.
+    server: Server, clock: VirtualClock, deadlines: list[int], observer: Observer | None
+) -> None:
+    """Go to the instant of the next death at once if that is far.
 
     Polls may cause fast cycles while dead keys are held, so they are left out only when
-    there are none: then each reads the clock once, which under the default costs never
-    moves a tick.
+    there are none; then each could have delayed a tick of the cron by 0.1 ms at most.
     """
     died = bisect_left(deadlines, clock.ms())
     far_ms = FAR_TICKS * (1000 // server.hz)
     if died == len(deadlines) or deadlines[died] - clock.ms() <= far_ms:
-        return next_poll
-    if poll_us:
+        return
+    target = deadlines[died] * US_PER_MS
+    if observer is not None:
         dead = len(server.databases[0]) + died - len(deadlines)
-        if dead or server.cost != CostModel() or server.expire_engine.fast_cycle_wanted():
-            return next_poll
-    clock.advance_to(deadlines[died])
-    if poll_us and next_poll < clock.us():
-        next_poll += -((next_poll - clock.us()) // poll_us) * poll_us
-    return next_poll
+        if dead or server.expire_engine.fast_cycle_wanted():
+            return
+        if not observer.sightings:  # the run-up to the first death is to be seen
+            target = min(target, observer.next_us)
+    clock.advance_to_us(max(target, clock.us()))
+    if observer is not None:
+        observer.skip_to(target)
 
 
 def _check_length(server: Server, start: int, deadlines: list[int]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 from miniredis.clock import CostModel
 from miniredis.server.info_memory import (
@@ -11,6 +11,9 @@ from miniredis.server.info_memory import (
     SIZEOF_POINTER,
     SIZEOF_ROBJ,
 )
+
+#: One price for every deletion, so that strategies differ in nothing but themselves.
+FLAT = CostModel(deleted_ns=700, missed_ns=0, cold_ns=0, rehash_entry_ns=60, rehash_empty_ns=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class StrategyCosts:
     leaves the clock alone, as commands do everywhere in the simulator.
     """
 
-    model: CostModel = field(default_factory=CostModel)
+    model: CostModel = FLAT
     check_ns: int = 50  # a command looks a key's time to live up in the expires table
     heap_step_ns: int = 20  # an entry of the heap looks at one level
     wheel_step_ns: int = 18  # a timer is put into a slot of the wheel, or taken out

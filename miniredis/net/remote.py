@@ -28,7 +28,7 @@ def read_ttls(url: str, progress: Progress | None = None) -> list[int]:
     check_url(url)
     shown = without_secrets(url)
     try:
-        with _client(url) as client:
+        with client_of(url) as client:
             return _scan(client, progress)
     except redis.AuthenticationError as error:
         raise ConnectionError(f"cannot read from {shown}: {_refusal(url, error)}") from None
@@ -68,7 +68,7 @@ def without_secrets(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _client(url: str) -> redis.Redis:
+def client_of(url: str) -> redis.Redis:
     """A client of the older protocol, which logs in by AUTH alone.
 
     ``ValueError`` for options that redis-py does not know.

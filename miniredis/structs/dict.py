@@ -67,7 +67,8 @@ class Dict:
     *on_rehash* is told ``(old_size, new_size)`` when a rehash starts.
 
     Attributes carry Redis's names: ``ht_table``, ``ht_used`` (entries in each table),
-    ``rehashidx``, ``pauserehash``.
+    ``rehashidx``, ``pauserehash``. ``rehash_passed`` and ``rehash_moved`` count the buckets
+    and entries that rehashing has passed and moved, ever: work, for those who charge it.
     """
 
     __slots__ = (
@@ -78,6 +79,8 @@ class Dict:
         "index",
         "on_rehash",
         "pauserehash",
+        "rehash_moved",
+        "rehash_passed",
         "rehashidx",
         "rng",
     )
@@ -99,6 +102,8 @@ class Dict:
         self.ht_used = [0, 0]
         self.rehashidx = -1
         self.pauserehash = 0  # > 0: rehash steps do nothing
+        self.rehash_passed = 0
+        self.rehash_moved = 0
         self.can_resize = DictResize.ENABLE
 
     # -- size ---------------------------------------------------------------------
@@ -271,9 +276,29 @@ class Dict:
             self.resize()
 
     def rehash_step(self) -> None:
-        """One step, unless paused. dict.c: _dictRehashStep()"""
-        if self.pauserehash == 0:
+        """``rehash(1)``, unless paused: the step of an operation. dict.c: _dictRehashStep()
+
+        Written out, because while a large table fills every insertion makes several.
+        """
+        if self.pauserehash:
+            return
+        if self.can_resize is not DictResize.ENABLE or not self.ht_used[0]:
             self.rehash(1)
+            return
+        table0, table1 = self.ht_table
+        start = idx = self.rehashidx
+        while table0[idx] is None:
+            idx += 1
+            if idx - start == REHASH_EMPTY_VISITS:
+                self.rehash_passed += REHASH_EMPTY_VISITS
+                self.rehashidx = idx
+                return
+        self._move_bucket(table0, table1, idx)
+        idx += 1
+        self.rehash_passed += idx - start
+        self.rehashidx = idx
+        if not self.ht_used[0]:
+            self._rehashing_completed()
 
     def rehash_step_for(self, key: bytes) -> None:
         """The step that an operation on *key* takes while a rehash is under way."""
@@ -308,10 +333,12 @@ class Dict:
                 idx += 1
                 empty_visits -= 1
                 if empty_visits == 0:
+                    self.rehash_passed += idx - self.rehashidx
                     self.rehashidx = idx
                     return True
             self._move_bucket(table0, table1, idx)
             idx += 1
+        self.rehash_passed += idx - self.rehashidx
         self.rehashidx = idx
         if used[0]:
             return True
@@ -339,6 +366,7 @@ class Dict:
         table0[idx] = None
         self.ht_used[0] -= moved
         self.ht_used[1] += moved
+        self.rehash_moved += moved
 
     # -- scanning -------------------------------------------------------------------
 

@@ -66,11 +66,18 @@ class Dict28(Dict32):
                 self._rehashing_completed()
                 return False
             table0, table1 = self.ht_table
-            while table0[self.rehashidx] is None:
-                self.rehashidx += 1
-            self._move_bucket(table0, table1, self.rehashidx)
-            self.rehashidx += 1
+            start = idx = self.rehashidx
+            while table0[idx] is None:
+                idx += 1
+            self._move_bucket(table0, table1, idx)
+            self.rehashidx = idx + 1
+            self.rehash_passed += idx + 1 - start
         return self.rehashidx >= 0
+
+    def rehash_step(self) -> None:
+        """``rehash(1)``, unless paused."""
+        if self.pauserehash == 0:
+            self.rehash(1)
 
     def first_random_slot(self) -> int:
         """Moved buckets are drawn as well, in vain."""
@@ -103,6 +110,7 @@ class Dict74(Dict):
         if self.pauserehash:
             return
         self._move_bucket(self.ht_table[0], self.ht_table[1], idx)
+        self.rehash_passed += 1
         if not self.ht_used[0]:
             self._rehashing_completed()
 

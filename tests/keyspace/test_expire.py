@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from miniredis import CostModel, ExitReason, Server, StaleGate, VirtualClock
@@ -163,6 +165,37 @@ def test_time_limit_ends_the_cycle_and_the_next_begins_with_the_neighbour() -> N
     following = server.active_expire_cycle("slow")
     assert following.dbs_per_call == 16
     assert following.loops[0].db == 1
+
+
+def test_deletions_cost_more_for_5_ms_after_6_ms_without_one() -> None:
+    # 20 µs of deleting, 100 for memory that no cache holds, 1,000 more while cold.
+    cost = replace(FREE, deleted_ns=20_000, missed_ns=100_000, cold_ns=1_000_000)
+    server, clock = make(cost=cost)
+    server.active_expire_enabled = False
+    elapsed = []
+    for pause_us in (7000, 5000, 7000):
+        fill(server, 4, clock.ms() + 1)
+        clock.advance_to_us(clock.us() + pause_us)
+        elapsed.append(server.active_expire_cycle("slow").elapsed_us)
+    assert elapsed == [4 * 1120, 4 * 120, 4 * 1120]
+
+
+def test_rehash_steps_in_a_window_are_paid_for() -> None:
+    cost = replace(FREE, rehash_empty_ns=1000, rehash_entry_ns=10_000)
+    server, clock = make(cost=cost, activerehashing=False)
+    server.active_expire_enabled = False
+    fill(server, 65, START + 10)  # the last makes both tables grow
+    db = server.databases[0]
+    assert db.dict.is_rehashing() and db.expires.is_rehashing()
+    moved = db.dict.rehash_moved + db.expires.rehash_moved
+    passed = db.dict.rehash_passed + db.expires.rehash_passed
+    assert clock.us() == START * 1000  # steps of commands are part of the commands
+    clock.advance(11)
+    elapsed_us = server.active_expire_cycle("slow").elapsed_us
+    moved = db.dict.rehash_moved + db.expires.rehash_moved - moved
+    passed = db.dict.rehash_passed + db.expires.rehash_passed - passed
+    assert moved > 0 and passed >= moved / 2
+    assert elapsed_us == pytest.approx(passed + 10 * moved, abs=1)
 
 
 def test_fast_cycles_need_a_time_out_and_a_distance() -> None:

@@ -14,11 +14,11 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
-from miniredis.clock import DEFAULT_START_MS, FREE, CostModel, VirtualClock
+from miniredis.clock import DEFAULT_START_MS, FREE, VirtualClock
 from miniredis.lab import strategies
 from miniredis.lab.snapshot import picture_of_db
 from miniredis.lab.strategies import run_strategies, run_strategy
-from miniredis.lab.strategy_costs import StrategyCosts
+from miniredis.lab.strategy_costs import FLAT, StrategyCosts
 from miniredis.lab.strategy_dbs import STRATEGIES
 from miniredis.lab.strategy_results import KEEPING, LIVING, WAKING, Lag, StrategyResult
 from miniredis.lab.workload import TtlDistribution, Workload
@@ -89,7 +89,7 @@ def test_no_client_can_tell_the_strategies_apart() -> None:
 
 def test_the_strategy_called_redis_is_a_plain_server() -> None:
     result = run_strategies(MIXED, ["redis"], hz=50)[0]
-    server = Server(VirtualClock(), seed=MIXED.seed, hz=50)
+    server = Server(VirtualClock(), seed=MIXED.seed, hz=50, cost=FLAT)
     clock, client = server.clock, server.create_client()
     assert isinstance(clock, VirtualClock)
     for at_us, argv in MIXED.operations(DEFAULT_START_MS):
@@ -217,7 +217,7 @@ def test_a_burst_stops_timers_for_as_long_as_it_takes_and_redis_at_its_limit(
     deaths = burst["redis"].deaths
     assert deaths > 36_000
     for name in ("heap", "wheel"):
-        assert burst[name].longest_pause_us > deaths * CostModel().deleted_ns / 1000
+        assert burst[name].longest_pause_us > deaths * FLAT.deleted_ns / 1000
         assert burst[name].longest_pause_us > 29_000
     assert 25_000 < burst["redis"].longest_pause_us < 26_000
     lag = burst["redis"].lag(1)

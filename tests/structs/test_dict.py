@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -93,6 +93,27 @@ def test_an_empty_dict_does_not_step() -> None:
     d.find(b"\x00")
     d.delete(b"\x00")
     assert d.rehashidx == at
+
+
+@given(st.integers(0, 10_000), st.integers(1, 400), st.booleans())
+def test_the_step_of_an_operation_is_a_rehash_of_one(seed: int, keys: int, shrink: bool) -> None:
+    rng = random.Random(seed)
+    names = [b"%d" % i for i in range(keys)]
+    hashes = {name: rng.randrange(4096) for name in names}
+    one, other = make(hashes), make(hashes)
+    for d in (one, other):
+        d.expand(1024 if shrink else 16)
+        for name in names:
+            d.add(name, None)
+        d.resize()
+    while one.is_rehashing():
+        one.rehash_step()
+        other.rehash(1)
+        assert (one.rehashidx, one.ht_used) == (other.rehashidx, other.ht_used)
+        assert (one.rehash_passed, one.rehash_moved) == (other.rehash_passed, other.rehash_moved)
+    assert not other.is_rehashing()
+    assert chains(one) == chains(other)
+    one._check()
 
 
 def test_rehash_passes_over_at_most_ten_empty_buckets_a_step() -> None:

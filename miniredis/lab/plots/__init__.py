@@ -4,6 +4,15 @@ A plot function draws into the axes it is given (or new ones) and returns them; 
 function returns a figure of several; ``alt_text`` functions say the same in words.
 """
 
+from miniredis.lab.plots.decay import (
+    beside_alt_text,
+    beside_page,
+    decay_alt_text,
+    decay_page,
+    plot_beside,
+    plot_decay,
+    plot_estimates_beside,
+)
 from miniredis.lab.plots.expiry import (
     alt_text,
     expiry_page,
@@ -36,10 +45,17 @@ __all__ = [
     "alt_text",
     "alt_text_lifeline",
     "alt_text_link",
+    "beside_alt_text",
+    "beside_page",
     "check_target",
+    "decay_alt_text",
+    "decay_page",
     "expiry_page",
     "format_of",
+    "plot_beside",
     "plot_cpu",
+    "plot_decay",
+    "plot_estimates_beside",
     "plot_held",
     "plot_lag_ecdf",
     "plot_lifeline",
