@@ -25,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
     p.add_argument("--units", nargs="+", metavar="UNIT", help="only these, e.g. unit/expire")
     p.add_argument("--jobs", type=int, default=1, help="units at once (default 1)")
     p.add_argument("--tags", default="-slow", help="for runtest (default: --tags=-slow)")
-    p.add_argument("--limit", type=float, default=400, help="seconds for a unit (default 400)")
+    p.add_argument("--limit", type=float, default=600, help="seconds for a unit (default 600)")
     p.add_argument("--stall", type=int, default=60, help="seconds for a test to hang (default 60)")
     p.add_argument("--server", default=SERVE, help="another server's command; {port}, {dir}")
     p.add_argument("--json", type=Path, help="write all results here")

@@ -17,14 +17,16 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.conformance.output import HANG, NO_SERVER, SKIPPED, TIMED_OUT, Test, Unit, parse
+from tests.conformance.output import ABORTED, HANG, NO_SERVER, SKIPPED, TIMED_OUT, Test, Unit, parse
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SERVE = f"{shlex.quote(sys.executable)} -m miniredis serve --port {{port}}"
 BOOT_S = 30.0  # until a server must answer
-HANGS_MAX = 3  # in one unit; after each, the unit is run again without that test
+STARTS_MAX = 3  # if it ends before the first test, say because its port was just taken
+HANGS_MAX = 5  # in one unit; after each, the unit is run again without that test
 # runtest listens on one of the 32 ports below its base port, and asks for the one 10,000 higher.
 BASE_PORTS = range(12_000, 22_000, 64)
+PORTS_APART = 37  # of BASE_PORTS, between two attempts
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Options:
     suite: Path
     tags: str = "-slow"
     server: str = SERVE
-    limit_s: float = 400.0
+    limit_s: float = 600.0
     stall_s: int = 60
     logs: Path | None = None
 
@@ -79,12 +81,17 @@ def run_unit(name: str, options: Options, base_port: int = BASE_PORTS[0]) -> Uni
     """Run one unit; again without it if a test hangs, so that the others are seen too."""
     began = time.monotonic()
     hanging: list[Test] = []
+    starts = 0
     while True:
         left = options.limit_s - (time.monotonic() - began)
-        unit = _run_once(name, options, base_port, [test.name for test in hanging], left)
+        port = BASE_PORTS[(BASE_PORTS.index(base_port) + starts * PORTS_APART) % len(BASE_PORTS)]
+        unit = _run_once(name, options, port, [test.name for test in hanging], left)
+        starts += 1
+        if unit.ended == ABORTED and not (unit.tests or unit.cut) and starts < STARTS_MAX:
+            continue
         hung = [test for test in unit.tests if test.state == HANG]
         hanging += hung
-        if not hung or len(hanging) > HANGS_MAX or time.monotonic() - began > options.limit_s / 2:
+        if not hung or len(hanging) > HANGS_MAX or time.monotonic() - began > options.limit_s:
             break
     names = {test.name for test in hanging}
     unit.tests = [t for t in unit.tests if not (t.name in names and t.state in (SKIPPED, HANG))]

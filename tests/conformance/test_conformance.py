@@ -59,6 +59,8 @@ case "$*" in
     if grep -qx Waits "$2"; then echo "[skip]: Waits"; echo "[ok]: B (1 ms)"
     else echo "[TIMEOUT]: report"; echo "sock1 => (IN PROGRESS) Waits"; fi
     echo "  The End";;
+*unit/stumbles*) here="$(dirname "$(readlink -f "$0")")"
+    test -e "$here/stumbled" && echo "[ok]: A (1 ms)" && echo "  The End"; touch "$here/stumbled";;
 *unit/aborts*) echo "[ok]: A (1 ms)"; echo "[exception]: Executing test client: oh.";;
 *unit/endless*) sleep 1000 & echo $! > "$(dirname "$(readlink -f "$0")")/child"; wait;;
 esac
@@ -122,7 +124,7 @@ def test_units_run_at_the_same_time_and_come_in_order(suite: Path) -> None:
     # The test after the one that hangs is seen, and the hang stays on record.
     assert hangs.ended == "done"
     assert [(t.name, t.state) for t in hangs.tests] == [("A", "ok"), ("B", "ok"), ("Waits", "hang")]
-    calls = (suite / "calls").read_text().splitlines()
+    calls = _calls(suite)
     assert len(calls) == 4 and all("--durable" in call and "--tags -slow" in call for call in calls)
 
 
@@ -134,6 +136,17 @@ def test_the_time_limit_ends_the_whole_process_group(suite: Path, tmp_path: Path
     state = Path(f"/proc/{child}/stat")
     assert not state.exists() or state.read_text().split()[2] == "Z"
     assert (tmp_path / "logs" / "unit-endless.txt").exists()
+
+
+def test_a_unit_that_ends_before_its_first_test_is_tried_again(suite: Path) -> None:
+    unit = run_unit("unit/stumbles", Options(suite, server=ANSWERS))
+    assert (unit.ended, unit.count("ok")) == ("done", 1)
+    ports = [call.split("--baseport ")[1].split()[0] for call in _calls(suite)]
+    assert len(set(ports)) == 2
+
+
+def _calls(suite: Path) -> list[str]:
+    return (suite / "calls").read_text().splitlines()
 
 
 def test_a_server_that_does_not_start(suite: Path) -> None:
