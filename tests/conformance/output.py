@@ -16,6 +16,10 @@ DONE = re.compile(r"^\[\d+/\d+ done\]: ")
 COLOR = re.compile(r"\x1b\[[0-9;]*m")
 TOOK = re.compile(r" \(\d+ ms\)$")
 IN_FILE = re.compile(r"^(?P<name>.*) in tests/\S+\.tcl$")
+# Why a test or a block is left out, with the test's name before it.
+IGNORED = re.compile(
+    r"^(?:(?P<name>.*): )?(?P<why>Tag: \S.*|Not supported \S.*|large memory flag not provided)$"
+)
 RUNNING = re.compile(r"=> \(IN PROGRESS\) (?P<name>.*)$")
 THE_END = "The End"
 # As a block skipped for its tags has no name, this stands for it.
@@ -88,9 +92,9 @@ def parse(unit: str, text: str) -> Unit:
         elif kind == "skip":
             found.tests.append(Test(rest, SKIPPED, "asked for"))
         elif kind == "ignore":
-            name, colon, reason = rest.partition(": ")
-            named = bool(colon) and name != "Tag"
-            found.tests.append(Test(name if named else BLOCK, SKIPPED, reason if named else rest))
+            ignored = IGNORED.match(rest)
+            name, reason = (ignored["name"], ignored["why"]) if ignored else (None, rest)
+            found.tests.append(Test(name or BLOCK, SKIPPED, reason))
         elif kind == "exception":
             found.why = rest
         elif kind == "TIMEOUT":

@@ -20,7 +20,7 @@ Starting test server at port 21079
 [ready]: 4711
 Testing unit/x
 [\x1b[0;32mok\x1b[0m]: One: two (3 ms) (12 ms)
-[ignore]: Slow one: Tag: slow denied
+[ignore]: Slow: one: Tag: slow denied
 [ignore]: Tag: slow denied
 [ignore]: Not supported on external server
 [err]: Bad in tests/unit/x.tcl
@@ -84,7 +84,7 @@ def test_output_becomes_results() -> None:
     assert unit.ended == "done"
     assert unit.tests == [
         Test("One: two (3 ms)", "ok"),
-        Test("Slow one", "skipped", "Tag: slow denied"),
+        Test("Slow: one", "skipped", "Tag: slow denied"),
         Test(BLOCK, "skipped", "Tag: slow denied"),
         Test(BLOCK, "skipped", "Not supported on external server"),
         Test("Bad", "err", "Expected 'a' to equal or match 'b'\n[a line that only looks like one"),
@@ -173,7 +173,7 @@ def test_differences_from_what_is_expected(tmp_path: Path) -> None:
     units = [parse("unit/x", OUTPUT)]
     entries = not_passed(units, [Entry("unit/x", "Bad", "err", "known")])
     assert [(e.test, e.state, e.reason, e.times) for e in entries] == [
-        ("Slow one", "skipped", "slow: not run with `--tags=-slow`", 1),
+        ("Slow: one", "skipped", "slow: not run with `--tags=-slow`", 1),
         (f"{BLOCK[:-1]}: slow: not run with `--tags=-slow`)", "skipped", entries[0].reason, 1),
         (
             f"{BLOCK[:-1]}: needs a server that the suite starts itself)",
