@@ -223,6 +223,7 @@ def _change_repl_id(c: Client) -> Reply:
 
 @_subcommand("SET-DISABLE-DENY-SCRIPTS <0|1>", "Let scripts run commands not meant for them.", 1)
 def _set_disable_deny_scripts(c: Client, on: bytes) -> Reply:
+    """Those with the flag ``noscript``; server.h: script_disable_deny_script"""
     c.server.scripting.deny_scripts = atoi(on) == 0
     return OK
 

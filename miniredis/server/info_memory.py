@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from miniredis.server.script import Scripting
     from miniredis.server.server import Server
 
 # Bytes on a 64-bit machine.
@@ -59,7 +60,7 @@ def info_memory(s: Server) -> Mapping[str, object]:
         "allocator_resident": used,
         "total_system_memory": _total_system_memory(),
         "total_system_memory_human": bytes_to_human(_total_system_memory()),
-        **_scripting(s),
+        **_scripting(s.scripting),
         "maxmemory": s.config.maxmemory,
         "maxmemory_human": bytes_to_human(s.config.maxmemory),
         "maxmemory_policy": s.config.maxmemory_policy,
@@ -88,17 +89,16 @@ def _tables(s: Server) -> int:
     return total
 
 
-def _scripting(s: Server) -> dict[str, object]:
-    functions = s.scripting.functions
+def _scripting(scripting: Scripting) -> dict[str, object]:
     total = MEMORY_LUA + MEMORY_FUNCTIONS
     return {
         "used_memory_lua": MEMORY_LUA,
         "used_memory_vm_eval": MEMORY_LUA,
         "used_memory_lua_human": bytes_to_human(MEMORY_LUA),
         "used_memory_scripts_eval": 0,
-        "number_of_cached_scripts": len(s.scripting.scripts),
-        "number_of_functions": len(functions.functions),
-        "number_of_libraries": len(functions.libraries),
+        "number_of_cached_scripts": len(scripting.scripts),
+        "number_of_functions": len(scripting.functions.functions),
+        "number_of_libraries": len(scripting.functions.libraries),
         "used_memory_vm_functions": MEMORY_FUNCTIONS,
         "used_memory_vm_total": total,
         "used_memory_vm_total_human": bytes_to_human(total),
