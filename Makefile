@@ -8,7 +8,7 @@ WORKERS ?= auto
 # Slow tests run in CI, or when asked for: make test SLOW=1
 MARKS := $(if $(or $(CI),$(SLOW)),,-m "not slow")
 
-.PHONY: demo test verify lint servers bench figures clean
+.PHONY: demo test verify conformance lint servers bench figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/miniredis expire --keys 100000 --ttl 10s --effort 1 --hz 10 -o expiry.png
@@ -20,10 +20,16 @@ test: lint $(if $(CI),servers)
 servers: $(VENV)/.installed-test
 	$(BIN)/python -m tests.real.fetch
 
-# The long form of what CI runs in part: 60 trials of each kind of the order of expiry.
+# The long form of what CI runs in part: 60 trials of each kind of the order of expiry, more
+# than 50,000 examples of the state machines. SEED=n makes those try others.
 verify: $(VENV)/.installed-test
 	$(BIN)/python -m tests.real.fetch --build
-	TRIALS=60 $(BIN)/python -m pytest -q -n $(WORKERS) tests/differential
+	TRIALS=60 EXAMPLES_FACTOR=12 $(BIN)/python -m pytest -q -n $(WORKERS) tests/differential
+
+# Redis's own suite against miniredis serve: make conformance TCL=../redis-7.0.15 [JOBS=2]
+conformance: $(VENV)/.installed-test
+	@test -n "$(TCL)" || { echo "TCL=path of a checkout of Redis 7.0.15 is needed; tests/README.md says how to get one"; exit 2; }
+	$(BIN)/python -m tests.conformance "$(TCL)" --jobs $(or $(JOBS),1) --json conformance.json
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -62,4 +68,4 @@ $(VENV)/.installed-bench: $(VENV)/.created pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache expiry.png
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache expiry.png conformance.json

@@ -25,7 +25,7 @@ ROOMS = (
     ("server",),
     ("net",),
     ("lab",),
-    ("cli", "__init__", "__main__"),
+    ("cli", "asyncio", "__init__", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(ROOMS) for name in names}
 

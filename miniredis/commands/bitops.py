@@ -256,8 +256,10 @@ def bitop(c: Client, operation: bytes, destkey: bytes, *keys: bytes) -> Reply:
     if op == b"not" and len(keys) != 1:
         raise CommandError("ERR BITOP NOT must be called with a single source key.")
     db, server = c.db, c.server
-    found = [db.lookup_key_read(key) for key in keys]
-    sources = [b"" if o is None else get_read_only_string(o) for o in found]
+    sources = []
+    for key in keys:  # a wrong type ends it before the next key is looked up
+        o = db.lookup_key_read(key)
+        sources.append(b"" if o is None else get_read_only_string(o))
     function = _BITOPS[op]
     result = invert(sources[0]) if function is None else combine(sources, function)
     if result:

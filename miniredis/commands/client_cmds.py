@@ -70,7 +70,7 @@ def client_info_command(c: Client, _: bytes) -> Reply:
     complexity="O(N) in the number of clients",
 )
 def client_list(c: Client, _: bytes, *args: bytes) -> Reply:
-    """CLIENT LIST [TYPE type | ID id [id ...]]
+    """CLIENT LIST [TYPE NORMAL | MASTER | REPLICA | PUBSUB] [ID client-id [client-id ...]]
 
     One line about each connection.
 

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     complexity="O(N) in the number of clients",
 )
 def client_kill(c: Client, _: bytes, *args: bytes) -> Reply:
-    """CLIENT KILL ip:port | [ID id] [TYPE type] [USER user] [ADDR a] [LADDR a] [SKIPME yes|no]
+    """CLIENT KILL ip:port | [ID client-id] | [TYPE NORMAL | MASTER | SLAVE | REPLICA | PUBSUB]
+        | [USER username] | [ADDR ip:port] | [LADDR ip:port] | [SKIPME yes/no] [...]
 
     Closes connections: one by its address, or all that meet every condition.
 

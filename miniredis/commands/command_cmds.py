@@ -186,7 +186,7 @@ def command_count(c: Client, _: bytes) -> Reply:
     complexity="O(N) in the number of commands asked for",
 )
 def command_info_command(c: Client, _: bytes, *names: bytes) -> Reply:
-    """COMMAND INFO [command-name ...]
+    """COMMAND INFO [command-name [command-name ...]]
 
     Tells about some commands, or about all; null for an unknown name.
 
@@ -209,7 +209,7 @@ def command_info_command(c: Client, _: bytes, *names: bytes) -> Reply:
     complexity="O(N) in the number of commands asked for",
 )
 def command_docs_command(c: Client, _: bytes, *names: bytes) -> Reply:
-    """COMMAND DOCS [command-name ...]
+    """COMMAND DOCS [command-name [command-name ...]]
 
     Documents some commands, or all; unknown names are left out.
 

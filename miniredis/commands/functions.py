@@ -77,7 +77,7 @@ def fcall(c: Client, function: bytes, numkeys: bytes, *args: bytes) -> Reply:
     complexity="That of the function",
 )
 def fcall_ro(c: Client, function: bytes, numkeys: bytes, *args: bytes) -> Reply:
-    """FCALL_RO function numkeys key [key ...] arg [arg ...]
+    """FCALL_RO function numkeys [key [key ...]] [arg [arg ...]]
 
     Runs a function that may not write.
 

@@ -295,7 +295,7 @@ def move(c: Client, key: bytes, db: bytes) -> Reply:
     complexity="O(N) in the number of elements; O(1) for strings",
 )
 def copy(c: Client, key: bytes, newkey: bytes, *args: bytes) -> Reply:
-    """COPY source destination [DB db] [REPLACE]
+    """COPY source destination [DB destination-db] [REPLACE]
 
     Copies a key with its time to live.
 

@@ -85,7 +85,7 @@ def latency_doctor(c: Client, _: bytes) -> Reply:
     since="2.8.13",
 )
 def latency_reset(c: Client, _: bytes, *events: bytes) -> Reply:
-    """LATENCY RESET [event ...]
+    """LATENCY RESET [event [event ...]]
 
     Forgets the spikes of some events, or of all.
 
@@ -107,7 +107,7 @@ def latency_reset(c: Client, _: bytes, *events: bytes) -> Reply:
     complexity="O(N) in the number of commands asked for",
 )
 def latency_histogram(c: Client, _: bytes, *names: bytes) -> Reply:
-    """LATENCY HISTOGRAM [command ...]
+    """LATENCY HISTOGRAM [command [command ...]]
 
     Shows how many calls of each command took up to so many µs.
 

@@ -98,7 +98,7 @@ def trace_back(a: bytes, b: bytes, table: list[array[int]]) -> tuple[bytes, list
     complexity="O(N*M) in the lengths of the strings",
 )
 def lcs(c: Client, key1: bytes, key2: bytes, *args: bytes) -> Reply:
-    """LCS key1 key2 [LEN] [IDX] [MINMATCHLEN length] [WITHMATCHLEN]
+    """LCS key1 key2 [LEN] [IDX] [MINMATCHLEN len] [WITHMATCHLEN]
 
     The longest common subsequence of two strings, its length, or where its runs lie.
 

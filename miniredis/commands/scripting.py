@@ -94,7 +94,7 @@ def eval_(c: Client, script: bytes, numkeys: bytes, *args: bytes) -> Reply:
     complexity=_DEPENDS,
 )
 def eval_ro(c: Client, script: bytes, numkeys: bytes, *args: bytes) -> Reply:
-    """EVAL_RO script numkeys key [key ...] arg [arg ...]
+    """EVAL_RO script numkeys [key [key ...]] [arg [arg ...]]
 
     Runs a Lua script that may not write.
 
@@ -132,7 +132,7 @@ def evalsha(c: Client, sha1: bytes, numkeys: bytes, *args: bytes) -> Reply:
     complexity=_DEPENDS,
 )
 def evalsha_ro(c: Client, sha1: bytes, numkeys: bytes, *args: bytes) -> Reply:
-    """EVALSHA_RO sha1 numkeys key [key ...] arg [arg ...]
+    """EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]]
 
     Runs a script of the cache that may not write.
 

@@ -316,7 +316,8 @@ _BY_GET = KeySpec(
     getkeys=_sort_get_keys,
 )
 def sort(c: Client, key: bytes, *args: bytes) -> Reply:
-    """SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA] [STORE key]
+    """SORT key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC]
+        [ALPHA] [STORE destination]
 
     Sorts a list, set or sorted set, by its elements or by what other keys hold for them.
 
@@ -338,7 +339,8 @@ def sort(c: Client, key: bytes, *args: bytes) -> Reply:
     getkeys=_sort_ro_get_keys,
 )
 def sort_ro(c: Client, key: bytes, *args: bytes) -> Reply:
-    """SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern ...] [ASC | DESC] [ALPHA]
+    """SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC]
+        [ALPHA]
 
     Sorts like SORT, and cannot store.
 

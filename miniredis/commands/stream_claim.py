@@ -158,8 +158,8 @@ def xclaim(
     min_idle_time: bytes,
     *args: bytes,
 ) -> Reply:
-    """XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-ms]
-    [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid]
+    """XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms]
+        [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID id]
 
     Makes a consumer the owner of pending entries that have been idle for long enough, and
     answers with them.

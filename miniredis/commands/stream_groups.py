@@ -89,7 +89,7 @@ def _group_of(s: Stream, key: bytes, groupname: bytes) -> StreamCG:
 def xgroup_create(
     c: Client, _: bytes, key: bytes, groupname: bytes, last_id: bytes, *options: bytes
 ) -> Reply:
-    """XGROUP CREATE key group id | $ [MKSTREAM] [ENTRIESREAD entries-read]
+    """XGROUP CREATE key groupname id | $ [MKSTREAM] [ENTRIESREAD entries_read]
 
     Creates a consumer group that reads after an ID; ``$`` is the last one that there is.
 
@@ -124,7 +124,7 @@ def xgroup_create(
 def xgroup_setid(
     c: Client, _: bytes, key: bytes, groupname: bytes, last_id: bytes, *options: bytes
 ) -> Reply:
-    """XGROUP SETID key group id | $ [ENTRIESREAD entries-read]
+    """XGROUP SETID key groupname id | $ [ENTRIESREAD entries_read]
 
     Lets a consumer group go on after another ID.
 
@@ -153,7 +153,7 @@ def xgroup_setid(
     complexity="O(N) in the number of pending entries of the group",
 )
 def xgroup_destroy(c: Client, _: bytes, key: bytes, groupname: bytes) -> Reply:
-    """XGROUP DESTROY key group
+    """XGROUP DESTROY key groupname
 
     Removes a consumer group, with all that is pending.
 
@@ -181,7 +181,7 @@ def xgroup_destroy(c: Client, _: bytes, key: bytes, groupname: bytes) -> Reply:
 def xgroup_createconsumer(
     c: Client, _: bytes, key: bytes, groupname: bytes, consumername: bytes
 ) -> Reply:
-    """XGROUP CREATECONSUMER key group consumer
+    """XGROUP CREATECONSUMER key groupname consumername
 
     Creates a consumer of a group; 0 if there is one of that name.
 
@@ -206,7 +206,7 @@ def xgroup_createconsumer(
 def xgroup_delconsumer(
     c: Client, _: bytes, key: bytes, groupname: bytes, consumername: bytes
 ) -> Reply:
-    """XGROUP DELCONSUMER key group consumer
+    """XGROUP DELCONSUMER key groupname consumername
 
     Removes a consumer and forgets what it has not acknowledged; how many entries these were.
 

@@ -52,7 +52,7 @@ def _groups(s: Stream) -> Iterable[tuple[bytes, StreamCG]]:
     since="5.0.0",
 )
 def xinfo_consumers(c: Client, _: bytes, key: bytes, groupname: bytes) -> Reply:
-    """XINFO CONSUMERS key group
+    """XINFO CONSUMERS key groupname
 
     The consumers of a group: how many entries each has, and the ms since it was seen.
 

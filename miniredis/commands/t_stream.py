@@ -294,7 +294,7 @@ def xdel(c: Client, key: bytes, *ids: bytes) -> Reply:
     since="5.0.0",
 )
 def xsetid(c: Client, key: bytes, last_id: bytes, *options: bytes) -> Reply:
-    """XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]
+    """XSETID key last-id [ENTRIESADDED entries_added] [MAXDELETEDID max_deleted_entry_id]
 
     Sets the highest ID that a stream has given out, and counters; replication uses it.
 

@@ -161,7 +161,8 @@ def set_generic(
     since="1.0.0",
 )
 def set_command(c: Client, key: bytes, val: bytes, *args: bytes) -> Reply:
-    """SET key value [NX | XX] [GET] [EX s | PX ms | EXAT unix-s | PXAT unix-ms | KEEPTTL]
+    """SET key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds
+        | PXAT unix-time-milliseconds | KEEPTTL]
 
     Sets a key to a string whatever it held before. The time to live goes unless KEEPTTL
     is given. With GET the old value is the reply.
@@ -268,7 +269,8 @@ def get(c: Client, key: bytes) -> Reply:
     since="6.2.0",
 )
 def getex(c: Client, key: bytes, *args: bytes) -> Reply:
-    """GETEX key [EX s | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST]
+    """GETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds
+        | PXAT unix-time-milliseconds | PERSIST]
 
     The string that a key holds, and a change of its time to live. A point in time that has
     passed deletes the key. The time argument is looked at only if the key exists.

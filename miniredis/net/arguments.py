@@ -50,14 +50,16 @@ _BOOLS = frozenset(["decode_responses", "single_connection_client"])
 
 
 @cache
-def redis_parameters() -> tuple[str, ...]:
-    """The names of ``redis.Redis``'s parameters, in order."""
-    return tuple(inspect.signature(redis.Redis.__init__).parameters)[1:]
+def redis_parameters(kind: type = redis.Redis) -> tuple[str, ...]:
+    """The names of the parameters of redis-py's client *kind*, in order."""
+    return tuple(inspect.signature(kind.__init__).parameters)[1:]  # type: ignore[misc]
 
 
-def named_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def named_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any], kind: type = redis.Redis
+) -> dict[str, Any]:
     """All arguments of a client by name; ``TypeError`` as for any Python call."""
-    names = redis_parameters()
+    names = redis_parameters(kind)
     if len(args) > len(names):
         raise TypeError(f"Redis() takes at most {len(names)} arguments, got {len(args)}")
     named = dict(zip(names, args, strict=False))
@@ -73,30 +75,43 @@ def named_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, 
     return named
 
 
-def new_pool(server: Server, arguments: dict[str, Any]) -> ConnectionPool:
-    """A pool of connections into *server* with the settings among *arguments*."""
+def pool_settings(arguments: dict[str, Any], kind: type = redis.Redis) -> dict[str, Any]:
+    """The settings for a pool of connections among *arguments* of a client *kind*."""
     settings = {k: v for k, v in arguments.items() if k in _POOL_SETTINGS}
     if settings.get("retry_on_error") is None:
         settings.pop("retry_on_error", None)  # which redis.Redis takes for none, unlike a pool
-    if "maint_notifications_config" in redis_parameters():
+    if "maint_notifications_config" in redis_parameters(kind):
         # There is nothing to hear of, and its handlers would tie pool and connections into
         # cycles that only the garbage collector ends.
         from redis.maint_notifications import MaintNotificationsConfig
 
         settings["maint_notifications_config"] = MaintNotificationsConfig(enabled=False)
+    return settings
+
+
+def new_pool(server: Server, arguments: dict[str, Any]) -> ConnectionPool:
+    """A pool of connections into *server* with the settings among *arguments*."""
+    settings = pool_settings(arguments)
     return ConnectionPool(connection_class=InProcessConnection, server=server, **settings)
 
 
-def checked_pool(pool: Any, server: Server | None) -> ConnectionPool:
+def checked_pool(
+    pool: Any,
+    server: Server | None,
+    pool_class: type = ConnectionPool,
+    connection_class: type = InProcessConnection,
+) -> Any:
     """*pool* if it leads into *server*, or into any if that is None."""
-    if not isinstance(pool, ConnectionPool):
-        raise TypeError(f"connection_pool must be a redis.ConnectionPool, not {pool!r}")
-    kind = pool.connection_class
-    if not (isinstance(kind, type) and issubclass(kind, InProcessConnection)):
+    name = f"{pool_class.__module__.removesuffix('.connection')}.{pool_class.__name__}"
+    if not isinstance(pool, pool_class):
+        raise TypeError(f"connection_pool must be a {name}, not {pool!r}")
+    kind = cast(Any, pool).connection_class
+    if not (isinstance(kind, type) and issubclass(kind, connection_class)):
         raise ValueError(
             "connection_pool must be that of another miniredis client; this one makes "
-            f"{kind.__name__} objects (use redis.Redis for a server on a socket)"
+            f"{kind.__name__} objects (use redis-py itself for a server on a socket)"
         )
+    pool = cast(Any, pool)
     if server is not None and pool.connection_kwargs["server"] is not server:
         raise ValueError("connection_pool leads into another server than the one given as server")
     return pool

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import threading
 from functools import update_wrapper
-from typing import Any, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import redis
 from redis.client import EMPTY_RESPONSE, NEVER_DECODE
@@ -22,12 +23,16 @@ from redis.exceptions import ConnectionError, ExecAbortError, ResponseError, Wat
 
 from miniredis.errors import CommandError
 from miniredis.net.arguments import checked_pool, named_arguments, new_pool, url_arguments
-from miniredis.net.connection import CLOSED_BY_SERVER, InProcessConnection
+from miniredis.net.connection import InProcessConnection
 from miniredis.net.dial import dial
+from miniredis.net.session import CLOSED_BY_SERVER
 from miniredis.net.values import to_exception
 from miniredis.reply import NO_REPLY, Push, Reply, Status
 from miniredis.server.client import Client
 from miniredis.server.server import Server as BaseServer
+
+if TYPE_CHECKING:
+    from miniredis.net.async_client import Redis as AsyncRedis
 
 # Options that tell the client something and are not for callbacks.
 _HINTS = frozenset({"keys", NEVER_DECODE, EMPTY_RESPONSE})
@@ -383,6 +388,12 @@ class Server(BaseServer):
         Any number may be made, each with its own connections and state.
         """
         return Redis(server=self, **kwargs)
+
+    def async_client(self, **kwargs: Any) -> AsyncRedis:
+        """A client of this server for asyncio; arguments as for ``miniredis.asyncio.Redis``."""
+        # By name: that module imports this one, and only who asks for it has to wait for it.
+        module = import_module("miniredis.net.async_client")
+        return cast("AsyncRedis", module.Redis(server=self, **kwargs))
 
 
 __all__ = ["Pipeline", "Redis", "Server"]

@@ -63,10 +63,7 @@ def let_time_pass(server: Server, ready: Callable[[], bool], until_us: int | Non
 
 
 def wait_for_reply(server: Server, c: Client) -> Reply:
-    """Wait until a blocked client has its reply, and return it.
-
-    Messages that came meanwhile stay in the outbox. ``NO_REPLY`` if the client is killed.
-    """
+    """Wait until a blocked client has its reply, and return it; ``NO_REPLY`` if it is killed."""
 
     def ready() -> bool:
         return not c.blocked or c.id not in server.clients
@@ -79,6 +76,14 @@ def wait_for_reply(server: Server, c: Client) -> Reply:
             _wait_for_ever(server, c, ready)
         else:
             let_time_pass(server, ready)
+    return reply_after_waiting(server, c)
+
+
+def reply_after_waiting(server: Server, c: Client) -> Reply:
+    """The reply that a client has got that was blocked; ``NO_REPLY`` if it was killed.
+
+    Messages that came meanwhile stay in the outbox.
+    """
     with server.lock:
         if c.id not in server.clients:
             return NO_REPLY

@@ -39,11 +39,16 @@ def test_a_key_alive_at_the_start_stays_so_for_the_whole_script(server: miniredi
     clock = server.clock
     assert isinstance(clock, miniredis.VirtualClock)
     script = "local a = redis.call('get', KEYS[1]) redis.call('debug', 'sleep', 1) return {a, redis.call('get', KEYS[1])}"
-    server.scripting.deny_scripts = False
+    with pytest.raises(redis.ResponseError, match="not allowed from script"):
+        r.eval(script, 1, "k")
+    r.execute_command("DEBUG", "SET-DISABLE-DENY-SCRIPTS", 1)
     before = clock.time()
     assert r.eval(script, 1, "k") == [b"v", b"v"]
     assert clock.time() - before >= 1
     assert r.get("k") is None
+    r.execute_command("DEBUG", "SET-DISABLE-DENY-SCRIPTS", 0)
+    with pytest.raises(redis.ResponseError, match="not allowed from script"):
+        r.eval(script, 1, "k")
 
 
 def test_effects_are_propagated_as_one_transaction(server: miniredis.Server) -> None:
@@ -103,3 +108,22 @@ def test_pause_write_holds_scripts_but_for_read_only_ones(server: miniredis.Serv
     c = server.create_client()
     reply = server.process_command(c, [b"EVAL", b"return 1", b"0"])
     assert repr(reply) == "BLOCKED"
+
+
+def test_info_counts_scripts_and_functions(server: miniredis.Server) -> None:
+    r = server.client()
+
+    def counts() -> list[int]:
+        info = r.info("memory")
+        return [info[f"number_of_{what}"] for what in ("cached_scripts", "functions", "libraries")]
+
+    assert counts() == [0, 0, 0]
+    r.script_load("return 1")
+    r.eval("return 2", 0)
+    r.function_load(
+        "#!lua name=l\nredis.register_function('f', function() end)\nredis.register_function('g', function() end)"
+    )
+    assert counts() == [2, 2, 1]
+    r.script_flush()
+    r.function_flush()
+    assert counts() == [0, 0, 0]

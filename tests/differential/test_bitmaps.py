@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.differential.bitmap_scripts import BITMAPS
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import KEYS, Pair, Step
 from tests.differential.test_commands import parse
 from tests.differential.test_state_machine import command
 
-EXAMPLES = 200 if os.environ.get("CI") else 40
 STEPS = 30
 
 keys = st.sampled_from(KEYS)
@@ -80,15 +78,11 @@ def test_script(pair: Pair, name: str, resp: int) -> None:
     pair.compare_all()
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(steps, min_size=STEPS, max_size=STEPS))
+@machine("bitmaps")
+@given(script=scripts(steps, STEPS))
 def test_random_scripts(pair: Pair, script: list[Step]) -> None:
-    pair.start()
-    for step in script:
-        pair.step(step)
-    pair.compare_all()
+    with told(script):
+        pair.start()
+        for step in script:
+            pair.step(step)
+        pair.compare_all()

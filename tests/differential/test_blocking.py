@@ -6,20 +6,19 @@ compared after each command and each jump in time.
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import Step
 from tests.differential.test_state_machine import command
 from tests.differential.waiting import WAITERS, WaitingPair
 from tests.real.frozen import FrozenServer
 
-EXAMPLES = 300 if os.environ.get("CI") else 60
 STEPS = 50
 
 # A line begins with the number of the client that says it; "3 UNBLOCK n" is CLIENT UNBLOCK of
@@ -244,15 +243,11 @@ step = st.one_of(
 )
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(step, min_size=STEPS, max_size=STEPS), resp=st.sampled_from([2, 3]))
+@machine("blocking")
+@given(script=scripts(step, STEPS), resp=st.sampled_from([2, 3]))
 def test_random_scripts(pair: WaitingPair, script: list[Step], resp: int) -> None:
-    pair.start(resp)
-    for each in script:
-        pair.step(each)
-    pair.compare_all()
+    with told(script, resp):
+        pair.start(resp)
+        for each in script:
+            pair.step(each)
+        pair.compare_all()

@@ -15,6 +15,7 @@ import pytest
 from miniredis.commands.command_cmds import command_docs, command_info
 from miniredis.commands.table import COMMANDS, Command, every_command
 from tests.differential.plain_server import RealClient, RealServer, comparable, shared_real_server
+from tests.docs.generated import syntax
 
 __all__ = ["shared_real_server"]
 
@@ -33,6 +34,13 @@ FIELDS = [
 # Flags that COMMAND INFO hides. commands.c: CMD_MAY_REPLICATE, CMD_TOUCHES_ARBITRARY_KEYS
 MAY_REPLICATE = {"eval", "evalsha", "fcall", "pfcount", "publish", "spublish"}
 TOUCHES_ARBITRARY_KEYS = {"randomkey", "scan"}
+# Commands that take arguments of which COMMAND DOCS does not tell.
+ARGUMENTS_NOT_TOLD = {
+    "command|getkeys": "command [arg ...]",
+    "command|getkeysandflags": "command [arg ...]",
+    "debug": "subcommand [arg ...]",
+    "replconf": "[option value ...]",
+}
 DOC_FIELDS = ("since", "group", "doc_flags", "deprecated_since")
 
 
@@ -93,6 +101,51 @@ def big_o(docs: dict[str, Any]) -> str | None:
         return None
     found = re.match(r"O\((?:[^()]|\([^()]*\))*\)", docs["complexity"].decode())
     return found[0].replace(" ", "") if found else ""
+
+
+def shown(argument: dict[str, Any]) -> str:
+    """An argument of COMMAND DOCS as a piece of a syntax line.
+
+    Of a choice that can be repeated, the repetition is written ``[...]``.
+    """
+    kind, flags = argument["type"], argument.get("flags", ())
+    token = '""' if argument.get("token") == "" else argument.get("token", "")
+    if kind == "oneof":
+        text = " | ".join(map(shown, argument["arguments"]))
+    elif kind == "block":
+        text = " ".join(map(shown, argument["arguments"]))
+    else:
+        text = "" if kind == "pure-token" else argument["name"]
+    again = text
+    if token:
+        text = f"{token} {text}".rstrip()
+        again = text if "multiple_token" in flags else again
+    if "multiple" in flags:
+        text += " [...]" if kind == "oneof" else f" [{again} ...]"
+    return f"[{text}]" if "optional" in flags else text
+
+
+def plain(value: Any) -> Any:
+    """A reply of a real server without the names of kinds of reply, as text."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, tuple):
+        kind, items = value
+        if kind == "map":
+            return {plain(key): plain(item) for key, item in items}
+        return plain(items)
+    return [plain(item) for item in value] if isinstance(value, (list, set)) else value
+
+
+@pytest.mark.parametrize("row", [p for p in parameters() if p.values[0].proc is not None])
+def test_syntax_equals_the_arguments_of_command_docs(ask: RealClient, row: Command) -> None:
+    docs = plain(ask("COMMAND", "DOCS", row.name))[row.name]
+    name = row.name.replace("|", " ").upper()
+    if row.name in ARGUMENTS_NOT_TOLD:
+        assert "arguments" not in docs
+        assert syntax(row) == f"{name} {ARGUMENTS_NOT_TOLD[row.name]}"
+    else:
+        assert syntax(row) == " ".join([name, *map(shown, docs.get("arguments", []))])
 
 
 @pytest.mark.parametrize("row", parameters())

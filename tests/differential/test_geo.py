@@ -6,21 +6,20 @@ equally far from each other, so that the order in which they come is compared to
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.differential.geo_scripts import SCRIPTS, SICILY, WORLD
 from tests.differential.learned import LearnedPair
+from tests.differential.machines import machine, told
 from tests.differential.pair import Step
 from tests.differential.test_state_machine import command
 from tests.real.frozen import FrozenServer
 
-EXAMPLES = 300 if os.environ.get("CI") else 60
 STEPS = 25
 MEMBERS = tuple(b"m%d" % i for i in range(120))
 WORDS = {word.encode() for word in f"{WORLD} {SICILY}".split()} | {*MEMBERS, b"w", b"x", b"s"}
@@ -123,14 +122,10 @@ commands = st.one_of(
 )
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
+@machine("geo")
 @given(script=st.lists(commands, min_size=STEPS, max_size=STEPS), resp=st.sampled_from([2, 3]))
 def test_random_searches(pair: LearnedPair, script: list[tuple[bytes, ...]], resp: int) -> None:
-    pair.start(resp)
-    for words in script:
-        pair.step((0, words))
+    with told([(0, words) for words in script], resp):
+        pair.start(resp)
+        for words in script:
+            pair.step((0, words))

@@ -8,23 +8,22 @@ compared in ``test_random_picks.py``.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.differential.hash_set_scripts import SCRIPTS
 from tests.differential.learned import LearnedPair
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import CLIENTS, Step
 from tests.differential.test_commands import LLONG_MAX, LLONG_MIN
 from tests.differential.test_state_machine import command
 from tests.real.frozen import FrozenServer
 
-EXAMPLES = 300 if os.environ.get("CI") else 60
 STEPS = 40
 KEYS = (b"a", b"b", b"c", b"d", b"e", b"f", b"g", b"s", b"t")
 INTEGERS = tuple(b"%d" % i for i in range(700))
@@ -176,24 +175,20 @@ step = st.one_of(
 )
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(step, min_size=STEPS, max_size=STEPS), resp=st.sampled_from([2, 3]))
+@machine("hashes and sets")
+@given(script=scripts(step, STEPS), resp=st.sampled_from([2, 3]))
 def test_random_scripts(pair: LearnedPair, script: list[Step], resp: int) -> None:
-    pair.start(resp)
-    for name, value in (
-        (b"hash-max-listpack-entries", b"512"),
-        (b"hash-max-listpack-value", b"64"),
-        (b"set-max-intset-entries", b"512"),
-    ):
-        pair.step((0, (b"CONFIG", b"SET", name, value)))
-    for each in script:
-        pair.step(each)
-    pair.compare_values(KEYS[:3])
+    with told(script, resp):
+        pair.start(resp)
+        for name, value in (
+            (b"hash-max-listpack-entries", b"512"),
+            (b"hash-max-listpack-value", b"64"),
+            (b"set-max-intset-entries", b"512"),
+        ):
+            pair.step((0, (b"CONFIG", b"SET", name, value)))
+        for each in script:
+            pair.step(each)
+        pair.compare_values(KEYS[:3])
 
 
 # -- sizes in a file ----------------------------------------------------------------------

@@ -6,23 +6,22 @@ nodes of the lists, as DEBUG OBJECT counts them.
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.differential.learned import LearnedPair
 from tests.differential.list_scripts import SCRIPTS
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import CLIENTS, Step
 from tests.differential.test_commands import LLONG_MAX, LLONG_MIN
 from tests.differential.test_state_machine import command
 from tests.real.frozen import FrozenServer
 
-EXAMPLES = 300 if os.environ.get("CI") else 60
 STEPS = 40
 KEYS = (b"a", b"b", b"c", b"d", b"e", b"f", b"z")
 VALUES = {
@@ -196,17 +195,13 @@ step = st.one_of(
 )
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(step, min_size=STEPS, max_size=STEPS), resp=st.sampled_from([2, 3]))
+@machine("lists")
+@given(script=scripts(step, STEPS), resp=st.sampled_from([2, 3]))
 def test_random_scripts(pair: ListPair, script: list[Step], resp: int) -> None:
-    pair.start(resp)
-    pair.step((0, (b"CONFIG", b"SET", b"list-max-listpack-size", b"-2")))
-    pair.step((0, (b"DEBUG", b"QUICKLIST-PACKED-THRESHOLD", b"0")))
-    for each in script:
-        pair.step(each)
-    pair.finish()
+    with told(script, resp):
+        pair.start(resp)
+        pair.step((0, (b"CONFIG", b"SET", b"list-max-listpack-size", b"-2")))
+        pair.step((0, (b"DEBUG", b"QUICKLIST-PACKED-THRESHOLD", b"0")))
+        for each in script:
+            pair.step(each)
+        pair.finish()

@@ -7,14 +7,12 @@ here, for its order depends on the process's hash seed: it has tests of its own.
 
 from __future__ import annotations
 
-import os
-
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import CLIENTS, KEYS, NOW_MS, NOW_S, Pair, Step
 
-EXAMPLES = 300 if os.environ.get("CI") else 100
 STEPS = 50
 
 keys = st.sampled_from(KEYS)
@@ -176,15 +174,11 @@ steps = st.one_of(
 )
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(steps, min_size=STEPS, max_size=STEPS))
+@machine("strings")
+@given(script=scripts(steps, STEPS))
 def test_random_scripts(pair: Pair, script: list[Step]) -> None:
-    pair.start()
-    for step in script:
-        pair.step(step)
-    pair.compare_all()
+    with told(script):
+        pair.start()
+        for step in script:
+            pair.step(step)
+        pair.compare_all()

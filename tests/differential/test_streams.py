@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import Pair, Step
 from tests.differential.stream_scripts import STREAMS
 from tests.differential.test_commands import parse
 from tests.differential.test_state_machine import command
 
-EXAMPLES = 400 if os.environ.get("CI") else 60
 STEPS = 30
 KEYS = (b"a", b"b")
 
@@ -139,19 +137,15 @@ steps = st.one_of(
 
 
 @pytest.mark.parametrize("max_entries", [b"1", b"3", b"100"])
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(steps, min_size=STEPS, max_size=STEPS))
+@machine("streams")
+@given(script=scripts(steps, STEPS))
 def test_random_scripts(pair: Pair, max_entries: bytes, script: list[Step]) -> None:
-    pair.start()
-    pair.step((0, (b"CONFIG", b"SET", b"stream-node-max-entries", max_entries)))
-    try:
-        for step in script:
-            pair.step(step)
-        show_all(pair)
-    finally:
-        pair.step((0, (b"CONFIG", b"SET", b"stream-node-max-entries", b"100")))
+    with told(script):
+        pair.start()
+        pair.step((0, (b"CONFIG", b"SET", b"stream-node-max-entries", max_entries)))
+        try:
+            for step in script:
+                pair.step(step)
+            show_all(pair)
+        finally:
+            pair.step((0, (b"CONFIG", b"SET", b"stream-node-max-entries", b"100")))

@@ -8,23 +8,22 @@ events; after every script so are tables and digests of all values. First the sc
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.differential.learned import LearnedPair
+from tests.differential.machines import machine, scripts, told
 from tests.differential.pair import CLIENTS, Step
 from tests.differential.test_commands import LLONG_MAX, LLONG_MIN
 from tests.differential.test_state_machine import command
 from tests.differential.zset_scripts import SCRIPTS
 from tests.real.frozen import FrozenServer
 
-EXAMPLES = 300 if os.environ.get("CI") else 60
 STEPS = 40
 KEYS = (b"a", b"b", b"c", b"d", b"e", b"s", b"s1", b"s2", b"z")
 INTEGERS = tuple(b"%d" % i for i in range(400))
@@ -232,16 +231,12 @@ def is_undefined(pair: LearnedPair, words: tuple[bytes, ...]) -> bool:
     return not has_one_score(pair, words[1])
 
 
-@settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-@given(script=st.lists(step, min_size=STEPS, max_size=STEPS), resp=st.sampled_from([2, 3]))
+@machine("sorted sets")
+@given(script=scripts(step, STEPS), resp=st.sampled_from([2, 3]))
 def test_random_scripts(pair: LearnedPair, script: list[Step], resp: int) -> None:
-    begin(pair, resp)
-    for each in script:
-        if isinstance(each, int) or not is_undefined(pair, each[1]):
-            pair.step(each)
-    compare(pair)
+    with told(script, resp):
+        begin(pair, resp)
+        for each in script:
+            if isinstance(each, int) or not is_undefined(pair, each[1]):
+                pair.step(each)
+        compare(pair)

@@ -6,6 +6,7 @@ is what that block prints, letter by letter. A block that prints must have one.
 
 ``python -m tests.docs.pages`` shows where pages and output differ; with ``--write`` it
 writes the output into the pages, and the code of a page into its translation in ``zh/``.
+What a page has generated from data (``generated.py``) is written and compared too.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.docs.generated import with_generated_parts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FENCE = re.compile(r"^```(?P<kind>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -105,12 +108,16 @@ def main(write: bool) -> int:
         if write:
             blocks = blocks_of(text)
             printed, codes = run(blocks, str(page)), [block.code for block in blocks]
-            page.write_text(rewritten(text, printed, codes), encoding="utf-8")
+            new = with_generated_parts(rewritten(text, printed, codes))
+            page.write_text(new, encoding="utf-8")
             other = translation(page)
             if other.exists():
                 theirs = other.read_text(encoding="utf-8")
                 other.write_text(rewritten(theirs, printed, codes), encoding="utf-8")
-        found = differences(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
+        text, name = page.read_text(encoding="utf-8"), str(page.relative_to(ROOT))
+        found = differences(text, name)
+        if with_generated_parts(text) != text:
+            found.append(f"{name}: a generated part is not current")
         bad += len(found)
         print(*found, sep="\n", end="\n" if found else "")
     return 1 if bad else 0

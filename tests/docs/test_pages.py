@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.generated import GENERATORS, PART, with_generated_parts
 from tests.docs.pages import (
     ROOT,
     blocks_of,
@@ -39,6 +40,30 @@ def name_of(page: Path) -> str:
 def test_a_page_prints_what_it_says(page: Path) -> None:
     found = differences(page.read_text(encoding="utf-8"), name_of(page))
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_generated_parts_are_current(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert with_generated_parts(text) == text, "python -m tests.docs.pages --write mends this"
+
+
+def test_every_generator_is_used() -> None:
+    used = {part["name"] for page in pages() for part in PART.finditer(page.read_text("utf-8"))}
+    assert used == GENERATORS.keys()
+
+
+def test_a_part_that_is_not_current_is_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("A\n<!-- generated: command-count -->\nold\n<!-- end -->\nB\n")
+    monkeypatch.setattr("tests.docs.pages.pages", lambda: [page])
+    monkeypatch.setattr("tests.docs.pages.ROOT", tmp_path)
+    assert main(write=False) == 1
+    assert "a generated part is not current" in capsys.readouterr().out
+    assert main(write=True) == 0
+    assert re.search(r"A\n.*\n\nThere are \d+ commands.*\n\n<!-- end -->\nB\n", page.read_text())
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/tour.md", "docs/design.md"])

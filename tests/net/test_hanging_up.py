@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 import redis
+import redis.asyncio
+from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 import miniredis
+from tests.net.in_loop import Loop
 from tests.real.servers import RealServer
 
 JOIN_S = 20  # for a thread that ends at once, or has failed
@@ -120,16 +124,22 @@ def test_health_checks_do_not_keep_a_listener_busy() -> None:
 # -- compared with a real server ----------------------------------------------------------
 
 
-@pytest.fixture(params=["miniredis", "real"])
+@pytest.fixture(params=["miniredis", "real", "asyncio", "asyncio-real"])
 def clients(request: pytest.FixtureRequest) -> Iterator[Callable[..., redis.Redis]]:
     """Makes clients of one server, simulated or real, that do not try again."""
     settings = {"retry": Retry(NoBackoff(), 1), "decode_responses": True}
     made: list[redis.Redis] = []
-    if request.param == "real":
+    loop = Loop() if request.param.startswith("asyncio") else None
+    if request.param.endswith("real"):
         real: RealServer = request.getfixturevalue("real_server")
         make = real.client
+        if loop:
+            make = partial(loop.client, redis.asyncio.Redis, port=real.port)
     else:
-        make = miniredis.Server().client
+        server = miniredis.Server()
+        make = partial(loop.client, server.async_client) if loop else server.client
+    if loop:
+        settings["retry"] = AsyncRetry(NoBackoff(), 1)
 
     def client(**kwargs: Any) -> redis.Redis:
         made.append(make(**{**settings, **kwargs}))
@@ -138,6 +148,8 @@ def clients(request: pytest.FixtureRequest) -> Iterator[Callable[..., redis.Redi
     yield client
     for r in made:
         r.close()
+    if loop:
+        loop.close()
 
 
 Commands = list[tuple[object, ...]]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import redis
 
 import miniredis
+from tests.net.in_loop import KINDS, client_of
 
 
-@pytest.fixture(params=[2, 3])
-def r(request: pytest.FixtureRequest) -> miniredis.Redis:
-    return miniredis.Redis(decode_responses=True, protocol=request.param)
+@pytest.fixture(params=KINDS)
+def r(request: pytest.FixtureRequest) -> Iterator[miniredis.Redis]:
+    with client_of(miniredis.Server(), request.param, decode_responses=True) as client:
+        yield client
 
 
 def test_hashes(r: miniredis.Redis) -> None:

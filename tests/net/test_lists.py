@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,11 +13,13 @@ import miniredis
 from miniredis import Server, VirtualClock
 from miniredis.errors import WaitForeverError
 from miniredis.server import waiting
+from tests.net.in_loop import KINDS, client_of
 
 
-@pytest.fixture(params=[2, 3])
-def r(request: pytest.FixtureRequest) -> miniredis.Redis:
-    return miniredis.Redis(decode_responses=True, protocol=request.param)
+@pytest.fixture(params=KINDS)
+def r(request: pytest.FixtureRequest) -> Iterator[miniredis.Redis]:
+    with client_of(miniredis.Server(), request.param, decode_responses=True) as client:
+        yield client
 
 
 def test_lists(r: miniredis.Redis) -> None:

@@ -1,18 +1,21 @@
-"""The same test functions over the in-process client, over TCP, and on a real server."""
+"""The same test functions over the in-process clients, over TCP, and on a real server."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 import redis
+import redis.asyncio
 
 import miniredis
 from miniredis.net.tcp import TcpServer
 from miniredis.server.server import Server
+from tests.net.in_loop import InLoop, Loop
 
 Transport = Any
 
@@ -43,7 +46,7 @@ class TcpThread:
         self.loop.close()
 
 
-@pytest.fixture(params=["in-process", "tcp", "real"])
+@pytest.fixture(params=["in-process", "tcp", "real", "asyncio", "asyncio-real"])
 def connect(request: pytest.FixtureRequest) -> Iterator[Any]:
     """A function that makes clients of one empty server; keywords are redis-py's."""
     clients: list[redis.Redis] = []
@@ -58,11 +61,20 @@ def connect(request: pytest.FixtureRequest) -> Iterator[Any]:
         def make(**kwargs: Any) -> redis.Redis:
             return redis.Redis(port=thread.tcp.address[1], **kwargs)
 
+    elif request.param == "asyncio":
+        loop = Loop()
+        server = miniredis.Server()
+        stop = loop.close
+        make = partial(loop.client, server.async_client)
     else:
         real = request.getfixturevalue("real_server")
+        real.client().flushall()
         stop = int
         make = real.client
-        make().flushall()
+        if request.param == "asyncio-real":
+            loop = Loop()
+            stop = loop.close
+            make = partial(loop.client, redis.asyncio.Redis, port=real.port)
 
     def connect(**kwargs: Any) -> redis.Redis:
         client = make(**kwargs)
@@ -193,6 +205,26 @@ def test_pubsub(connect: Transport, protocol: int) -> None:
     assert r.pubsub_numpat() == 1
     p.unsubscribe()
     assert p.get_message(timeout=5)["type"] == "unsubscribe"
+    p.close()
+
+
+def test_messages_of_resp3_go_to_their_handler(connect: Transport) -> None:
+    r = connect(protocol=3, decode_responses=True)
+    heard: list[Any] = []
+
+    def hear(message: Any) -> Any:
+        heard.append(message)
+        return message
+
+    async def hear_later(message: Any) -> Any:
+        return hear(message)
+
+    p = r.pubsub(push_handler_func=hear_later if isinstance(r, InLoop) else hear)
+    p.subscribe("c")
+    assert p.get_message(timeout=5)["type"] == "subscribe"
+    r.publish("c", "x")
+    assert p.get_message(timeout=5)["data"] == "x"
+    assert heard == [["subscribe", "c", 1], ["message", "c", "x"]]
     p.close()
 
 

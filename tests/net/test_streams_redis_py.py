@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import redis
 
 import miniredis
+from tests.net.in_loop import KINDS, client_of
 
 
-@pytest.fixture(params=[2, 3])
-def r(request: pytest.FixtureRequest) -> redis.Redis:
-    server = miniredis.Server(clock=miniredis.VirtualClock(), seed=1)
-    client: redis.Redis = server.client(protocol=request.param)
-    return client
+@pytest.fixture(params=KINDS)
+def r(request: pytest.FixtureRequest) -> Iterator[redis.Redis]:
+    with client_of(
+        miniredis.Server(clock=miniredis.VirtualClock(), seed=1), request.param
+    ) as client:
+        yield client
 
 
 def test_bits(r: redis.Redis) -> None:
