@@ -20,6 +20,7 @@ PART = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", 
 GROUPS = (
     *("generic", "string", "bitmap", "hyperloglog", "list", "set", "sorted-set", "hash", "geo"),
     *("stream", "pubsub", "transactions", "scripting", "connection", "server"),
+    "cluster",
 )
 
 
