@@ -1,11 +1,11 @@
-"""INFO memory: an estimate from counts, as good as it can be without looking at keys.
+"""INFO memory: an estimate from counts and a sample of the keys.
 
 What Redis calls overhead (entries, buckets and object headers of the key tables) is
-computed as Redis computes it, from the number of keys and buckets. The data is taken
-as so many bytes a key, since looking at every value would make INFO slow; long keys and
-values therefore use more than shown. While ``maxmemory`` is set every key is measured, as it
-has to be then (``memory_account.py``). Python's own memory is another matter altogether: this
-is what the same data would take in redis-server.
+computed as Redis computes it, from the number of keys and buckets. Of the data the keys of
+some hundred buckets a database are measured and taken for the rest, since looking at every
+value would make INFO slow; up to so many buckets it is all. While ``maxmemory`` is set every
+key is measured, as it has to be then (``memory_account.py``). Python's own memory is another
+matter altogether: this is what the same data would take in redis-server.
 
 The allocator is assumed to be perfect: what is used is what the process occupies. Memory
 of interpreters for scripts is what an idle redis-server 7.0.15 shows.
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from miniredis.keyspace.memory_usage import SIZEOF_DICT_ENTRY, SIZEOF_POINTER, SIZEOF_ROBJ
 from miniredis.reply import Reply
 from miniredis.server.evict import USED_MEMORY_STARTUP
+from miniredis.server.memory_account import estimated_bytes
 
 if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from miniredis.server.server import Server
 
 # Bytes on a 64-bit machine.
-# A key of some 10 characters, and a string of some 20 beyond its object header: measured
-# 43 bytes with keys key:0 ... key:99999 and values value:0 ... value:99999.
-KEY_AND_VALUE = 40
 MEMORY_LUA = 32_768
 MEMORY_FUNCTIONS = 33_792
 FUNCTIONS_CACHES = 200
@@ -70,7 +68,10 @@ def get_memory_overhead_data(s: Server) -> MemoryOverhead:
     tables = {db.id: _tables(db) for db in s.databases if len(db.dict)}
     keys = sum(len(db.dict) for db in s.databases)
     overhead = USED_MEMORY_STARTUP + sum(map(sum, tables.values()))
-    used = s.eviction.used_memory() if s.eviction.maxmemory else overhead + keys * KEY_AND_VALUE
+    if s.eviction.maxmemory:
+        used = s.eviction.used_memory()
+    else:
+        used = USED_MEMORY_STARTUP + sum(estimated_bytes(db) for db in s.databases)
     peak = s.stat_peak_memory = max(s.stat_peak_memory, used)
     return MemoryOverhead(used, peak, overhead, tables, keys)
 

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from miniredis.keyspace.db import RedisDb
     from miniredis.server.server import Server
 
+SAMPLED_BUCKETS = 128  # of each table, to estimate what all keys take; at most twice as many
+NO_SAMPLE_BYTES = 80  # of a key, if the sample found none: a short key with a short string
+
 
 class MemoryAccount:
     """Bytes of every key of one server."""
@@ -57,12 +60,7 @@ class MemoryAccount:
             changed, self._changed = self._changed, set()
             for place in changed:
                 self._measure(*place)
-        tables = sum(
-            (db.dict.slots() + db.expires.slots()) * SIZEOF_POINTER
-            + len(db.expires) * SIZEOF_DICT_ENTRY
-            for db in databases
-        )
-        return self._sum + tables
+        return self._sum + sum(map(_beside_keys, databases))
 
     def _measure(self, dbid: int, key: bytes) -> None:
         self._sum -= self._sizes.pop((dbid, key), 0)
@@ -79,3 +77,27 @@ class MemoryAccount:
         if not self._stale:
             there = {(db.id, key) for db in self.server.databases for key in db.dict.index}
             assert there - self._changed == self._sizes.keys() - self._changed
+
+
+def _beside_keys(db: RedisDb) -> int:
+    """Bytes of the buckets, and of the entries of the times to live."""
+    buckets = db.dict.slots() + db.expires.slots()
+    return buckets * SIZEOF_POINTER + len(db.expires) * SIZEOF_DICT_ENTRY
+
+
+def estimated_bytes(db: RedisDb) -> int:
+    """About what a database takes, from the keys of some of its buckets.
+
+    Keys fall into buckets at random, so buckets at a fixed distance give a random sample, and
+    nothing is drawn from the server's random numbers. O(``SAMPLED_BUCKETS``)
+    """
+    keys = 0
+    size = 0
+    for table in db.dict.ht_table:
+        for entry in table[:: max(len(table) // SAMPLED_BUCKETS, 1)]:
+            while entry is not None:
+                keys += 1
+                size += memory_usage(entry.key, entry.val, OBJ_COMPUTE_SIZE_DEF_SAMPLES)
+                entry = entry.next
+    mean = size / keys if keys else NO_SAMPLE_BYTES
+    return round(mean * len(db.dict)) + _beside_keys(db)
