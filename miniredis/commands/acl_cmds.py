@@ -142,7 +142,7 @@ def acl_whoami(c: Client, _: bytes) -> Reply:
 
 @command("acl|cat", arity=-2, flags=_ANYBODY, group="server", since="6.0.0")
 def acl_cat(c: Client, _: bytes, *category: bytes) -> Reply:
-    """ACL CAT [category]
+    """ACL CAT [categoryname]
 
     The categories of commands, or the commands of one.
 

@@ -85,7 +85,7 @@ _CLUSTER: tuple[tuple[str, int, str, str, str, str, str], ...] = (
     ("INFO", 2, _LOOK, _VARIES, "3.0.0", "O(1)", "The state of the cluster."),
     ("KEYSLOT key", 3, _LOOK, "", "3.0.0", "O(N) in the bytes of the key", "The slot of a key."),
     ("LINKS", 2, _LOOK, _VARIES, "7.0.0", _NODES, "The connections between nodes."),
-    ("MEET ip port [cluster-bus-port]", -4, _CHANGE, "", "3.0.0", "O(1)", "Adds a node."),
+    ("MEET ip port [cluster_bus_port]", -4, _CHANGE, "", "3.0.0", "O(1)", "Adds a node."),
     ("MYID", 2, _LOOK, "", "3.0.0", "O(1)", "The ID of this node."),
     ("NODES", 2, _LOOK, _VARIES, "3.0.0", _NODES, "All nodes."),
     ("REPLICAS node-id", 3, _ASK, _VARIES, "5.0.0", "O(1)", "The replicas of a node."),

@@ -61,6 +61,7 @@ class _Subcommand:
 
 
 _SUBCOMMANDS: dict[bytes, _Subcommand] = {}
+_NOT_IN_HELP = frozenset({b"set-disable-deny-scripts"})  # Redis's tests know it
 
 
 def _subcommand(
@@ -94,7 +95,8 @@ def debug(c: Client, name: bytes, *args: bytes) -> Reply:
     """
     name = word(name)
     if name == b"help" and not args:
-        return c.help(*((sub.usage, sub.meaning) for sub in _SUBCOMMANDS.values()))
+        shown = (sub for name, sub in _SUBCOMMANDS.items() if name not in _NOT_IN_HELP)
+        return c.help(*((sub.usage, sub.meaning) for sub in shown))
     sub = _SUBCOMMANDS.get(name)
     if sub is None or not sub.least <= len(args) <= sub.most:
         raise subcommand_syntax_error(c.argv)

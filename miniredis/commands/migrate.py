@@ -206,7 +206,7 @@ def _run_twice(c: Client, transfer: _Transfer, found: list[tuple[bytes, RedisObj
 )
 def migrate(c: Client, host: bytes, port: bytes, key: bytes, db: bytes, *args: bytes) -> Reply:
     """MIGRATE host port key | "" destination-db timeout [COPY] [REPLACE]
-    [AUTH password | AUTH2 username password] [KEYS key [key ...]]
+    [[AUTH password] | [AUTH2 username password]] [KEYS key [key ...]]
 
     Gives keys to another server; they are gone here once it has taken them.
 

@@ -60,6 +60,12 @@ class InLoop:
     def __getattr__(self, name: str) -> Any:
         return self._wrap(getattr(self._target, name))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InLoop) and self._target is other._target
+
+    def __hash__(self) -> int:
+        return id(self._target)
+
     def __len__(self) -> int:
         return len(self._target)
 

@@ -287,7 +287,7 @@ def test_invalidation_messages_of_a_subscriber(connect: Transport) -> None:
             tracker.get("k")
             other.set("k", 1)
             message = pubsub.get_message(timeout=1)
-        assert receiver is pubsub.connection
+        assert receiver == pubsub.connection
         assert message["channel"] == b"__redis__:invalidate"
         assert message["data"] == [b"k"]
 
