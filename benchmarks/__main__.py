@@ -3,7 +3,9 @@
 Every contestant runs each operation in turn, round after round, so that a busy machine
 disturbs all alike. The floor is redis-py with an ``execute_command`` that does nothing.
 
-``python -m benchmarks tcp`` measures servers over TCP instead, see ``benchmarks/tcp.py``.
+``python -m benchmarks tcp`` measures servers over TCP instead, see ``benchmarks/tcp.py``;
+``python -m benchmarks.parts`` where the time of one command goes; ``python -m
+benchmarks.scaling`` what large values cost.
 """
 
 from __future__ import annotations
@@ -55,6 +57,12 @@ OPERATIONS: list[tuple[str, Callable[[Any], Any], int, int, float]] = [
     ("SET PX", lambda r: r.set("k", "v", px=100_000), 2000, 1, 5),
     (f"pipeline of {PIPELINE}, per command", pipeline, 20, PIPELINE, 5),
     ("MULTI + 3 + EXEC", transaction, 400, 1, 4),
+    ("ZADD", lambda r: r.zadd("zset", {"member": 5}), 1000, 1, 5),
+    ("ZRANGE of 10", lambda r: r.zrange("zset", 20, 29), 500, 1, 5),
+    ("HSET", lambda r: r.hset("hash", "field", "v"), 1000, 1, 5),
+    ("LPUSH", lambda r: r.lpush("pushed", "v"), 1000, 1, 5),
+    ("LRANGE of 10", lambda r: r.lrange("list", 20, 29), 500, 1, 5),
+    ("EVAL of a GET", lambda r: r.eval("return redis.call('GET', KEYS[1])", 1, "k"), 200, 1, 5),
 ]
 
 
@@ -117,6 +125,8 @@ def main() -> None:
     for who, r in contestants.items():
         if who != "floor":
             r.set("k", "v")
+            r.zadd("zset", {f"member:{i}": i for i in range(50)})
+            r.rpush("list", *range(50))
     try:
         compare(contestants)
     finally:
