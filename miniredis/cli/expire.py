@@ -12,7 +12,8 @@ from miniredis.cli.output import check_output, output_option, save_figure
 from miniredis.cli.params import Duration, FilePath
 from miniredis.cli.progress import show_progress
 from miniredis.cli.ttls import check_sources, find_ttls
-from miniredis.keyspace.engines import DEFAULT_ENGINE, ENGINES
+from miniredis.keyspace.engine import DEFAULT_ENGINE
+from miniredis.keyspace.engines import ENGINES
 
 if TYPE_CHECKING:
     from miniredis.clock import CostModel

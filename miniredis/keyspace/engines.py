@@ -1,22 +1,16 @@
 """The expiry of different versions of Redis, by the version with which it began.
 
-An engine is everything that decides which keys a server deletes, in which order and
-when: an active expire cycle; a database, whose look-ups decide the steps of rehashes;
-its dict; what the cron rehashes; the clock of TTLs. ``Server(expire_engine="6.0")``
-chooses one. Commands, their texts and INFO are those of 7.0 throughout.
-``docs/engines.md`` compares them.
+Commands, their texts and INFO are those of 7.0 throughout. ``docs/engines.md`` compares
+them; what an engine is stands in ``keyspace/engine.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
-from miniredis.keyspace.db import KeyspaceServer, RedisDb
 from miniredis.keyspace.db62 import RedisDb62
 from miniredis.keyspace.db72 import RedisDb72, RedisDb74, RedisDb82, ValkeyDb
 from miniredis.keyspace.db_old import RedisDb24, RedisDb28, RedisDb30, RedisDb32, RedisDb50
-from miniredis.keyspace.expire import ActiveExpireCycle, ExpireEngine, ExpireServer, StaleGate
+from miniredis.keyspace.engine import ENGINE_70, Engine
+from miniredis.keyspace.expire import ActiveExpireCycle
 from miniredis.keyspace.expire_random import (
     RandomCycle24,
     RandomCycle26,
@@ -24,24 +18,7 @@ from miniredis.keyspace.expire_random import (
     RandomCycle40,
 )
 from miniredis.keyspace.expire_scan import KvstoreCycle74, KvstoreCycle82, ScanCycle72, ValkeyCycle9
-from miniredis.keyspace.rehashing import (
-    RehashServer,
-    rehash_main_dict,
-    rehash_one_table,
-    rehash_within_budget,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """What a server of one version is made of, as far as expiry goes."""
-
-    versions: str  # those that it describes
-    database: Callable[[int, KeyspaceServer], RedisDb]
-    cycle: Callable[[ExpireServer, StaleGate], ExpireEngine]
-    rehash_databases: Callable[[RehashServer], None] = rehash_one_table
-    ttl_clock_frozen: bool = False  # during a command TTL sees the clock of look-ups
-
+from miniredis.keyspace.rehashing import rehash_main_dict, rehash_within_budget
 
 ENGINES = {
     "2.4": Engine("2.4", RedisDb24, RandomCycle24, rehash_main_dict),
@@ -50,22 +27,9 @@ ENGINES = {
     "3.2": Engine("3.2 to 4.0.2", RedisDb32, RandomCycle32),
     "4.0": Engine("4.0.3 to 5.0", RedisDb50, RandomCycle40),
     "6.0": Engine("6.0 to 6.2", RedisDb62, ActiveExpireCycle),
-    "7.0": Engine("7.0", RedisDb, ActiveExpireCycle),
+    "7.0": ENGINE_70,
     "7.2": Engine("7.2", RedisDb72, ScanCycle72, ttl_clock_frozen=True),
     "7.4": Engine("7.4 to 8.0", RedisDb74, KvstoreCycle74, rehash_within_budget, True),
     "8.2": Engine("8.2", RedisDb82, KvstoreCycle82, rehash_within_budget, True),
     "valkey-9": Engine("Valkey 8.1 to 9", ValkeyDb, ValkeyCycle9, rehash_within_budget, True),
 }
-DEFAULT_ENGINE = "7.0"
-
-
-def find_engine(name: str | Engine) -> Engine:
-    """The engine of that name; ``ValueError`` names those that there are.
-
-    An :class:`Engine` is taken as it is, for experiments that need one of their own.
-    """
-    if isinstance(name, Engine):
-        return name
-    if name not in ENGINES:
-        raise ValueError(f"expire_engine must be one of {', '.join(ENGINES)}, not {name!r}")
-    return ENGINES[name]

@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, US_PER_MS, CostModel, VirtualClock
-from miniredis.keyspace.engines import DEFAULT_ENGINE
+from miniredis.keyspace.engine import DEFAULT_ENGINE
 from miniredis.keyspace.expire import CycleReport, ExitReason
 from miniredis.lab.observer import Observer
 from miniredis.lab.recorder import ExpiryRecorder, IdleCrons

@@ -24,7 +24,7 @@ from typing import Any
 
 from miniredis.clock import DEFAULT_START_MS, VirtualClock
 from miniredis.keyspace.db import KeyspaceServer, RedisDb
-from miniredis.keyspace.engines import DEFAULT_ENGINE, find_engine
+from miniredis.keyspace.engine import DEFAULT_ENGINE, find_engine
 from miniredis.keyspace.expire import CycleReport
 from miniredis.lab.strategy_costs import StrategyCosts
 from miniredis.lab.strategy_dbs import STRATEGIES, Strategy, TimerWork

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miniredis.structs.sparkline import sparkline_render
 
@@ -34,8 +34,7 @@ class LatencyTimeSeries:
     max: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LatencyStats:
+class LatencyStats(NamedTuple):
     """What the samples of one event amount to, in ms; ``period``: s since the oldest."""
 
     samples: int

@@ -10,8 +10,7 @@ Redis: replication.c.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from miniredis.commands.client_flags import CLIENT_SLAVE, CLIENT_UNAUTHENTICATED
 from miniredis.keyspace.rdb import SavedDb, rdb_save_db
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 LOCALHOST = "127.0.0.1"
 
 
-@dataclass(slots=True)
-class FullResync:
+class FullResync(NamedTuple):
     """The whole data set, as it was when the replica asked. ``+FULLRESYNC`` and the file."""
 
     replid: str
@@ -37,31 +35,29 @@ class FullResync:
     functions: list[bytes]  # the code of each library
 
 
-@dataclass(slots=True)
-class Continue:
+class Continue(NamedTuple):
     """The replica has all but some of the stream, which follows. ``+CONTINUE``"""
 
     replid: str
 
 
-@dataclass(slots=True)
-class StreamCommand:
+class StreamCommand(NamedTuple):
     """A command of the replication stream and its size in bytes."""
 
     argv: list[bytes]
     size: int
 
 
-@dataclass(slots=True)
-class Ack:
+class Ack(NamedTuple):
     """``REPLCONF ACK``: the replica has applied the stream up to *offset*."""
 
     offset: int
 
 
-@dataclass(slots=True)
 class Hangup:
     """The other end has closed the connection."""
+
+    __slots__ = ()
 
 
 class ReplLink(Slave, MasterLink):

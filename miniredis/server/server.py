@@ -26,7 +26,7 @@ from miniredis.commands.pubsub import pubsub_unsubscribe_all
 from miniredis.commands.table import Command, lookup
 from miniredis.errors import CommandError, ServerClosedError
 from miniredis.keyspace.db import RedisDb
-from miniredis.keyspace.engines import DEFAULT_ENGINE, Engine, find_engine
+from miniredis.keyspace.engine import DEFAULT_ENGINE, Engine, find_engine
 from miniredis.keyspace.expire import (
     ACTIVE_EXPIRE_CYCLE_FAST,
     ExpireEngine,

@@ -6,14 +6,13 @@ Redis: slowlog.c.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SLOWLOG_ENTRY_MAX_ARGC = 32  # arguments kept of one command
 SLOWLOG_ENTRY_MAX_STRING = 128  # bytes kept of one argument
 
 
-@dataclass(frozen=True, slots=True)
-class SlowlogEntry:
+class SlowlogEntry(NamedTuple):
     """One slow command. ``time`` in Unix seconds, ``duration`` in µs."""
 
     id: int
