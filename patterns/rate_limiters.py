@@ -17,6 +17,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from patterns.clock import Clock
+
 US_PER_SECOND = 1_000_000
 MS_PER_SECOND = 1_000
 
@@ -99,7 +101,7 @@ def fixed_window(conn: Any, name: str, limit: int, window: float) -> bool:
 
 
 def sliding_window_naive(
-    conn: Any, name: str, limit: int, window: float, clock: Any = time
+    conn: Any, name: str, limit: int, window: float, clock: Clock = time
 ) -> bool:
     """Trim, count, and add if there is room: three commands, by the client's clock.
 
@@ -171,7 +173,8 @@ local room = capacity - redis.call('LLEN', KEYS[1])
 for _ = 1, math.min(due, room) do redis.call('RPUSH', KEYS[1], 'token') end
 -- What did not fit is lost; the part of a token that is not due yet is kept. The memory of
 -- the last filling may die when it would fill the whole bucket anyway.
-redis.call('SET', KEYS[2], text(since + due * interval), 'PX', math.ceil(capacity * interval / 1000))
+local full_ms = math.ceil(capacity * interval / 1000)
+redis.call('SET', KEYS[2], text(since + due * interval), 'PX', full_ms)
 return math.max(math.min(due, room), 0)
 """
 )
@@ -180,13 +183,15 @@ return math.max(math.min(due, room), 0)
 def fill_bucket(conn: Any, name: str, capacity: int, rate: float) -> int:
     """Put in what is due since the last filling at *rate* tokens a second; returns how many.
 
-    A new bucket is filled whole. In any *t* seconds at most *capacity* + *rate* · *t*
-    requests pass. How often this is called, and by how many timers, does not matter for
-    that; if nobody calls it, no token comes. Memory: at most *capacity* list entries, for
-    ever if the bucket is not used. Cluster-safe: both keys share a slot. O(tokens put in).
+    A new bucket is filled whole. However many timers call this, they fill it no faster. If
+    none calls for *g* seconds, tokens of that time come late: in any *t* seconds at most
+    *capacity* + *rate* · (*t* + *g*) + 1 requests pass. If none calls any more, none pass.
+
+    Memory: at most *capacity* list entries, for ever if the bucket is not used.
+    Cluster-safe: both keys share a slot. O(tokens put in).
     """
     keys = _bucket(name), _bucket(name) + ":filled"
-    return int(conn.eval(FILL_BUCKET, 2, *keys, capacity, _interval_us(1, 1 / rate)))
+    return int(conn.eval(FILL_BUCKET, 2, *keys, capacity, _leak_us(capacity, rate)))
 
 
 def bucket_timer(
@@ -194,7 +199,7 @@ def bucket_timer(
     name: str,
     capacity: int,
     rate: float,
-    clock: Any = time,
+    clock: Clock = time,
     stopped: Callable[[], bool] = lambda: False,
 ) -> None:
     """Fill the bucket once for each token until *stopped()* says so. Run it in a thread."""
@@ -207,7 +212,7 @@ def bucket_timer(
 
 
 def leaky_bucket_naive(
-    conn: Any, name: str, capacity: int, rate: float, clock: Any = time
+    conn: Any, name: str, capacity: int, rate: float, clock: Clock = time
 ) -> bool:
     """Read level and time, compute in the client, write back.
 
@@ -247,7 +252,7 @@ def leaky_bucket(conn: Any, name: str, capacity: int, rate: float) -> bool:
     *capacity* + *rate* · *t* pass. Memory: a hash of two numbers. O(1).
     """
     key = f"limit:leaky:{name}"
-    return bool(conn.eval(LEAKY_BUCKET, 1, key, capacity, _interval_us(1, 1 / rate)))
+    return bool(conn.eval(LEAKY_BUCKET, 1, key, capacity, _leak_us(capacity, rate)))
 
 
 # -- GCRA -------------------------------------------------------------------------------
@@ -316,6 +321,13 @@ def _ms(seconds: float) -> int:
 
 def _us(seconds: float) -> int:
     return _ms(seconds) * (US_PER_SECOND // MS_PER_SECOND)
+
+
+def _leak_us(capacity: int, rate: float) -> int:
+    """Whole µs for one token at *rate* a second, rounded up; checks both numbers."""
+    if capacity < 1 or not rate > 0:
+        raise ValueError(f"capacity and rate must be above 0, got {capacity!r} and {rate!r}/s")
+    return _interval_us(1, 1 / rate)
 
 
 def _interval_us(limit: int, period: float) -> int:
