@@ -35,6 +35,7 @@ MARKS = {
     "expired": ("|", "black", "lease ends"),
     "late": ("X", VERMILLION, "came too late"),
     "refused": ("s", ORANGE, "refused"),
+    "refreshed": ("D", GREEN, "lease begins anew"),
     "crash": ("*", "black", "crashes"),
 }
 
