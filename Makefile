@@ -37,6 +37,7 @@ bench: $(VENV)/.installed-bench
 figures: $(VENV)/.installed
 	$(BIN)/python docs/oddities/figures.py
 	$(BIN)/python docs/figures/replicas.py
+	$(BIN)/python docs/patterns/figures.py
 
 $(VENV)/.created:
 	@if command -v uv >/dev/null 2>&1; then \

@@ -176,9 +176,8 @@ class Scheduler:
         self._bodies: dict[str, Callable[[Actor], Any]] = {}
         self._waiting: list[tuple[int, float, int]] = []  # (instant, draw, index of the actor)
         self._order = list(order)
-        self._mine = threading.Lock()
-        self._mine.acquire()
         self._steps = 0
+        self._failed = False
 
     @property
     def now_us(self) -> int:
@@ -209,11 +208,19 @@ class Scheduler:
         return actor
 
     def yield_until(self, actor: Actor, us: int) -> None:
-        """Called by an actor's thread: give the baton back, go on at the instant *us*."""
+        """Called by an actor's thread: give the baton on, and have it back at the instant *us*.
+
+        Nothing is handed over if nobody else wants to go on before.
+        """
         self._push(actor, us)
-        self._mine.release()
-        if not actor.baton.acquire(timeout=BATON_TIMEOUT_S):
-            raise RuntimeError("the baton was lost")
+        following = self._next()
+        if following is not actor:
+            following.baton.release()
+            if not actor.baton.acquire(timeout=BATON_TIMEOUT_S):
+                raise RuntimeError("the baton was lost")
+        if self._failed:
+            actor.crashed = True
+            raise Crash
 
     def _push(self, actor: Actor, us: int) -> None:
         heapq.heappush(self._waiting, (us, self.rng.random(), self.actors.index(actor)))
@@ -222,32 +229,32 @@ class Scheduler:
         """Run all actors to their end or crash. Raises what an actor raised, with the seed."""
         with mock.patch("uuid.uuid4", self._uuid4):
             threads = [
-                threading.Thread(target=self._life, args=(a,), daemon=True) for a in self.actors
+                threading.Thread(target=self._life, args=(actor,), daemon=True)
+                for actor in self.actors
             ]
             for actor, thread in zip(self.actors, threads, strict=True):
                 thread.start()
                 self._push(actor, self.now_us)
             if self._order:  # all come to stand before their first commands
                 self._order = [actor.name for actor in self.actors] + self._order
-            while self._waiting:
-                self._turn()
+            self._next().baton.release()
             for thread in threads:
                 thread.join(BATON_TIMEOUT_S)
+                assert not thread.is_alive(), f"seed {self.seed}: the baton was lost"
         for actor in self.actors:
             if actor.error is not None:
                 actor.error.add_note(f"in {actor.name}, seed {self.seed}")
                 raise actor.error
         return self
 
-    def _turn(self) -> None:
+    def _next(self) -> Actor:
+        """Who goes on, at the instant to which this moves the clock."""
         self._steps += 1
         assert self._steps < STEPS_MAX, f"seed {self.seed} never ends"
         us, _, index = self._take()
         if us > self.now_us:
             self.clock.advance_to_us(us)
-        self.actors[index].baton.release()
-        if not self._mine.acquire(timeout=BATON_TIMEOUT_S):
-            raise RuntimeError("an actor kept the baton")
+        return self.actors[index]
 
     def _take(self) -> tuple[int, float, int]:
         if self._order:
@@ -257,6 +264,7 @@ class Scheduler:
                     self._waiting.remove(entry)
                     heapq.heapify(self._waiting)
                     return entry
+            self._order = []
             raise AssertionError(f"{name} was to go on but has ended")
         return heapq.heappop(self._waiting)
 
@@ -266,13 +274,16 @@ class Scheduler:
             actor.result = self._bodies[actor.name](actor)
         except Crash:
             pass
-        except BaseException as error:  # handed to the test's thread
+        except BaseException as error:  # handed to the test's thread; the others end too
             actor.error = error
-        finally:
-            # A dead machine's connections are closed, and the server forgets what it watched.
-            actor.conn.connection_pool.disconnect()
-            actor.done = True
-            self._mine.release()
+            self._failed = True
+        # A dead machine's connections are closed, and the server forgets what it watched.
+        actor.conn.connection_pool.disconnect()
+        actor.done = True
+        if self._failed:
+            self._order = []
+        if self._waiting:
+            self._next().baton.release()
 
     def _uuid4(self) -> uuid.UUID:
         return uuid.UUID(int=self.rng.getrandbits(128), version=4)
