@@ -5,8 +5,9 @@ it may be in the set if they are all set. What was added is always found. What w
 found, wrongly, if others happen to have set all its bits: with the error rate at most when
 as many items were added as expected.
 
-For *n* items and error rate *p*: m = −n · ln p / (ln 2)², k = m / n · ln 2. A small example:
-n = 1,000 and p = 0.01 give m = 9,586 bits, that is 1,199 bytes, and k = 7.
+For *n* items and error rate *p* the fewest bits are needed with k = −log2 p positions. That is
+rounded, and then m = −k · n / ln(1 − p^(1/k)) bits keep the error rate. A small example:
+n = 1,000 and p = 0.01 give k = 7 and m = 9,593 bits, that is 1,200 bytes.
 """
 
 from __future__ import annotations
@@ -42,10 +43,13 @@ class Parameters:
                 "a filter expects 1 item or more and an error rate between 0 and 1,"
                 f" got {expected!r} and {error_rate!r}"
             )
-        bits = math.ceil(-expected * math.log(error_rate) / math.log(2) ** 2)
+        hashes = max(round(-math.log2(error_rate)), 1)
+        # After n items a bit is still 0 with probability e^(−k·n/m); all k of an item that was
+        # not added are 1 with probability (1 − e^(−k·n/m))^k, which is to be p.
+        bits = math.ceil(-hashes * expected / math.log(1 - error_rate ** (1 / hashes)))
         if bits > MAX_BITS:
             raise ValueError(f"this filter needs {bits:,} bits; a Redis string has {MAX_BITS:,}")
-        return cls(bits, max(round(bits / expected * math.log(2)), 1), expected, error_rate)
+        return cls(bits, hashes, expected, error_rate)
 
     @property
     def memory_bytes(self) -> int:
