@@ -44,6 +44,7 @@ figures: $(VENV)/.installed
 	$(BIN)/python docs/oddities/figures.py
 	$(BIN)/python docs/figures/replicas.py
 	$(BIN)/python docs/figures/decay.py
+	$(BIN)/python docs/patterns/figures.py
 
 $(VENV)/.created:
 	@if command -v uv >/dev/null 2>&1; then \
