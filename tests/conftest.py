@@ -44,8 +44,11 @@ def real_server_process(real_binary: str) -> Iterator[RealServer]:
 
 @pytest.fixture
 def real_server(real_server_process: RealServer) -> RealServer:
-    """A real server in real time, emptied."""
-    real_server_process.client().flushall()
+    """A real server in real time, emptied, whatever the test before has done to it."""
+    client = real_server_process.client()
+    client.client_unpause()
+    client.execute_command("DEBUG", "SET-ACTIVE-EXPIRE", 1)
+    client.flushall()
     return real_server_process
 
 
