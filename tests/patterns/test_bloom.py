@@ -6,11 +6,13 @@ import lzma
 import math
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from redis.cluster import RedisCluster
 
+import miniredis
 from patterns.bloom import MAX_BITS, BloomFilter, BloomFilterNaive, Parameters
 from tests.patterns.conftest import Target
 from tests.patterns.schedules import Actor, Chance, Scheduler, run_schedules
@@ -147,6 +149,24 @@ def play(seed: int) -> None:
 
 def test_random_schedules() -> None:
     run_schedules(play)
+
+
+def test_threads_miss_nothing_and_are_told_new_once() -> None:
+    server, new = miniredis.Server(seed=7), []
+    items = [str(i) for i in range(60)]
+
+    def add() -> None:
+        bloom = BloomFilter(server.client(), "seen")
+        bloom.try_init(1_000, 1e-6)
+        new.append(sum(bloom.add(item) for item in items))
+
+    threads = [threading.Thread(target=add) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sum(new) == 60 and len(new) == 5
+    assert all(BloomFilter(server.client(), "seen").contains_many(items))
 
 
 def test_in_a_cluster(cluster: RedisCluster) -> None:

@@ -288,6 +288,12 @@ def test_random_schedules() -> None:
     run_schedules(play)
 
 
+def test_the_schedules_catch_the_naive_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.DelayQueue", DelayQueueNaive)
+    with pytest.raises(AssertionError):
+        run_schedules(play, 20)
+
+
 # -- threads, cluster, real time ------------------------------------------------------------------
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from typing import Any
 
 import pytest
 from redis.cluster import RedisCluster
 
+import miniredis
 from patterns.leaderboards import (
     MAX_COMPOSITE,
     MAX_EXACT,
@@ -252,6 +254,30 @@ def play(kind: type[Leaderboard], seed: int) -> None:
 @each_by_time
 def test_random_schedules(kind: type[Leaderboard]) -> None:
     run_schedules(lambda seed: play(kind, seed))
+
+
+def test_the_schedules_catch_the_others() -> None:
+    for kind in (Leaderboard, CompositeLeaderboardNaive):
+        with pytest.raises(AssertionError):
+            run_schedules(lambda seed, kind=kind: play(kind, seed), 50)
+
+
+@each_by_time
+def test_threads_lose_no_points(kind: type[Leaderboard]) -> None:
+    server = miniredis.Server(seed=7)
+
+    def score() -> None:
+        board = kind(server.client(), "game")
+        for i in range(50):
+            board.add("abc"[i % 3], 1)
+
+    threads = [threading.Thread(target=score) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    scores = {entry.player: entry.score for entry in kind(server.client(), "game").page(1)}
+    assert scores == {"a": 6 * 17, "b": 6 * 17, "c": 6 * 16}
 
 
 @each

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
 import pytest
 from redis.cluster import RedisCluster
 
+import miniredis
 from patterns import search
 from patterns.search import Row, Table, containing
 from tests.patterns.conftest import Target
@@ -211,6 +213,31 @@ def play(seed: int) -> None:
 
 def test_random_schedules() -> None:
     run_schedules(play)
+
+
+def test_the_schedules_catch_the_naive_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(search, "find_keys", search.find_keys_naive)
+        with pytest.raises(AssertionError):
+            run_schedules(play, 50)
+    monkeypatch.setattr(Table, "add", Table.add_naive)
+    with pytest.raises((AssertionError, IndexError)):
+        run_schedules(play, 500)
+
+
+def test_threads_add_rows() -> None:
+    server = miniredis.Server(seed=7)
+    threads = [
+        threading.Thread(target=lambda: [Table(server.client(), "t").add(n="1") for _ in range(20)])
+        for _ in range(5)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    rows = Table(server.client(), "t").after(size=200)
+    assert [row.place for row in rows] == list(range(100, 0, -1))
+    assert len({row.id for row in rows}) == 100
 
 
 # -- cluster, real time -------------------------------------------------------------------------
