@@ -69,6 +69,15 @@ class Ahead:
         self.base.sleep(seconds)
 
 
+# redis.conf's, on which the memory that a pattern takes depends.
+ENCODINGS = {
+    "hash-max-listpack-entries": 512,
+    "hash-max-listpack-value": 64,
+    "list-max-listpack-size": -2,
+    "set-max-intset-entries": 512,
+    "zset-max-listpack-entries": 128,
+    "zset-max-listpack-value": 64,
+}
 KINDS = ("virtual", "system", "real")
 TARGETS = [(kind, decode) for kind in KINDS for decode in (False, True)]
 TIMED = [t for t in TARGETS if t[0] != "system"]
@@ -85,6 +94,8 @@ def make_target(request: pytest.FixtureRequest) -> Target:
         frozen: FrozenServer = request.getfixturevalue("frozen_server")
         frozen.client().flushall()
         frozen.client().script_flush()
+        for name, value in ENCODINGS.items():  # tests of other things change them
+            frozen.client().config_set(name, value)
         return Target(
             name, decode, FrozenClock(frozen), lambda: frozen.client(decode_responses=decode)
         )
