@@ -139,10 +139,12 @@ def test_no_fast_cycle_runs_without_a_time_out(both: LayoutPair, effort: bytes) 
 # -- the sparse tail ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("activerehashing", [b"no", b"yes"])
-def test_the_tail(both: LayoutPair, activerehashing: bytes) -> None:
+def decay_of(both: LayoutPair, keys: int, activerehashing: bytes) -> list[int]:
+    """Keys held after each of a hundred crons, the first of which come before their death."""
+    both.set(b"activerehashing", b"yes")
+    both.reply(b"FLUSHALL")
     dies = b"%d" % (both.frozen.ms + 5 * CRON_MS)
-    for key in KEYS[:1500]:
+    for key in KEYS[:keys]:
         both.reply(b"SET", key, b"v", b"PXAT", dies)
     both.advance(4 * CRON_MS)
     both.set(b"activerehashing", activerehashing)
@@ -150,8 +152,18 @@ def test_the_tail(both: LayoutPair, activerehashing: bytes) -> None:
     for _ in range(100):
         both.advance(CRON_MS)
         left.append(int(both.reply(b"DBSIZE")[1:-2]))
-    died = next(i for i, keys in enumerate(left) if keys < 1500)
-    tail = left[died]
+    return left
+
+
+@pytest.mark.parametrize("activerehashing", [b"no", b"yes"])
+def test_the_tail(both: LayoutPair, activerehashing: bytes) -> None:
+    # Which buckets the last window takes is up to the server's hash: rarely none is left.
+    for keys in (1500, 1490, 1480, 1470):
+        left = decay_of(both, keys, activerehashing)
+        died = next(i for i, held in enumerate(left) if held < keys)
+        tail = left[died]
+        if tail:
+            break
     assert 0 < tail <= SLOTS_TAIL_MAX
     if activerehashing == b"yes":
         assert left[died : died + 3] == [tail, tail, 0]
